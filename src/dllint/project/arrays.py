@@ -1,4 +1,4 @@
-"""Arrays: which values are whole arrays in memory, and their size in bytes where the source determines it."""
+"""Arrays: which values are whole arrays in memory, and their size in bytes if the source determines it."""
 
 from __future__ import annotations
 
@@ -59,17 +59,19 @@ if TYPE_CHECKING:
     from dllint.inference.entries import Change
 
 _JOINING = frozenset({"concatenate", "vstack", "hstack"})
-"""Functions that take arrays of any length, and nothing else."""
+"""Functions that accept only arrays, of any length."""
 _ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**"})
-"""Operators of arrays whose result has a number for each of theirs."""
+"""Array operators whose result has one element per element of the operands."""
 
 
 @dataclass(frozen=True)
 class Array:
-    """A whole array. `size` is in bytes, `item` the bytes of an element, each None where it is not known; `source` is
-    "shape" or "file". `alone` is False where one of it is small, so that it counts only among many, `read` where
-    nothing of it is in memory yet. `mappable`: the call can map its file instead, `table`: it is a table with
-    columns."""
+    """A whole array.
+
+    `size` is its size in bytes and `item` the bytes per element, each None if unknown. `source` is "shape" or "file".
+    `alone` is False if one such array is small, so that it only counts as one of many. `read` is False if none of it is
+    in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns.
+    """
 
     library: str
     size: int | None
@@ -92,7 +94,7 @@ class Arrays:
     """Finds the arrays among values."""
 
     def __init__(self, world: World, filling: Callable[[Display | Mapping], Iterable[Change]]) -> None:
-        """`filling` gives the changes of a container that are made before workers start."""
+        """`filling` returns the changes of a container that happen before workers start."""
         self.world = world
         self.filling = filling
         self.origins = Origins(world)
@@ -100,20 +102,20 @@ class Arrays:
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
-        """The largest array among the values of an attribute, which `expr` gives at `site`."""
+        """The largest array among the values of an attribute that is assigned `expr` at `site`."""
         found = [array for value in values if (array := self.array(value)) is not None]
         if not found and isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
             return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
     def collected(self, values: Values) -> Array | None:
-        """An array that is read from a file, and that is one of many in a list or dict."""
+        """An array read from a file that is one of many in a list or dict."""
         containers = [one for one in values if isinstance(one, (Display, Mapping))]
         found = next((found for one in containers if (found := self._many(one, 0)) is not None), None)
         return found or next((each for one in values if (each := self._mapped(one)) is not None), None)
 
     def _mapped(self, value: Value) -> Array | None:
-        """An array that a function reads which a pool, or the builtin `map`, calls for each element."""
+        """An array read by a function that a pool, or the builtin `map`, calls for each element."""
         results = mapped(self.world, value) if isinstance(value, Instance) else ()
         for one in (part for result in results for part in self.world.mappings.flattened(result)):
             array = self._of(one)
@@ -123,8 +125,8 @@ class Arrays:
         return None
 
     def inside(self, values: Values) -> Array | None:
-        """A whole array that is read from a file and stands in a list or dict, under a key of its own, for example,
-        before workers start."""
+        """A whole array read from a file that is put into a list or dict before workers start, for example under a
+        key of its own."""
         for one in values:
             for expr, site in self._put_early(one) if isinstance(one, (Display, Mapping)) else ():
                 found = self.computed(expr, site)
@@ -137,7 +139,7 @@ class Arrays:
         return None
 
     def _copied(self, value: Mapping) -> Values:
-        """The values of the dict, or of the archive of arrays, that `dict(np.load(path))` copies."""
+        """The values of the dict, or of the `.npz` archive, that `dict(np.load(path))` copies."""
         expr, site = value.written.expr, value.written.site
         if not isinstance(expr, CallRef):
             return ()
@@ -146,8 +148,11 @@ class Arrays:
         return tuple(part for one in given for part in self.world.values.item_of(one, UNKNOWN))
 
     def computed(self, expr: Expr, site: Site, depth: int = 0, many: bool = False) -> Array | None:
-        """The array that the value of an expression is, or is worked out of element by element. Its size is known of
-        the array itself alone. With `many`, it may be one that counts only among many."""
+        """The array that the value of an expression is, or is computed from element by element.
+
+        The size is known only if the value is the array itself. With `many`, arrays that only count as one of many are
+        accepted.
+        """
         if limits.ARRAY_STEPS.exceeded(depth):
             return None
         values, of = self.world.values.evaluate(expr, site), self._of if many else self.array
@@ -171,7 +176,8 @@ class Arrays:
         return None if found is None else replace(found, size=None)
 
     def _same_as(self, expr: CallRef, site: Site) -> Expr | None:
-        """What a call makes an array of as large: `images` in `images.astype("float32")`, or `np.transpose(images)`."""
+        """The array whose shape the result of a call has: `images` in `images.astype("float32")` or
+        `np.transpose(images)`."""
         call = site.file.calls[expr.index]
         for value in self.world.values.evaluate(call.func, site):
             if isinstance(value, External):
@@ -180,7 +186,7 @@ class Arrays:
         return call.func.value if isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING else None
 
     def _put_early(self, value: Display | Mapping) -> Iterator[tuple[Expr, Site]]:
-        """What a container is written with, and what is put into it before workers start."""
+        """The elements that a container is written with, and those added to it before workers start."""
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Dict):
             yield from ((entry, site) for key, entry in expr.items if key is not None)
@@ -194,7 +200,7 @@ class Arrays:
                 if actual.expr is not None and actual.site is not None:
                     yield actual.expr, actual.site
         for change in self.filling(value):
-            # Whether what holds it is an attribute, which items may fill, is known of one that has an owner.
+            # Without an owner it is unknown whether the holder is an attribute, which items may fill.
             near = value.owner is not None or (change.file is site.file and change.scope == site.scope)
             if near and change.value is not None and change.kind in ("set", "default", "add"):
                 yield change.value, self.world.mappings.changed_at(change, value)
@@ -233,8 +239,11 @@ class Arrays:
         return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
 
     def _read(self, expr: Expr, site: Site, turns: list[int], where: Site) -> Array | None:
-        """An array that is read from a file again in each turn of one of the loops around an expression, and that its
-        value is or holds."""
+        """An array that the value of an expression is or contains, and that is read from a file again in every
+        iteration of a loop around it.
+
+        `turns` are the regions of those loops.
+        """
         if not turns:
             return None
         flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
@@ -248,7 +257,7 @@ class Arrays:
         return read[0] if read and self.repeated.reads(expr, site, where, turns) else None
 
     def array(self, value: Value) -> Array | None:
-        """The array that a value is, if it surely is one that lies in memory as a whole, and no small one of many."""
+        """The array that a value is, if it provably lies in memory as a whole and is not a small one of many."""
         found = self._of(value)
         return found if found is not None and found.alone and found.read else None
 
@@ -283,7 +292,7 @@ class Arrays:
         return None
 
     def _is_archive(self, value: Instance) -> bool:
-        """Whether `np.load` opens an archive, which reads an array when it is asked for it (numpy, `NpzFile`)."""
+        """Whether `np.load` opens an archive, which reads each array only when it is accessed (numpy, `NpzFile`)."""
         assert value.file is not None
         actuals = self.world.made_with(value)
         path = actuals.positional[0] if actuals.positional else actuals.keywords.get("file")
@@ -313,7 +322,7 @@ class Arrays:
         return None
 
     def _cast(self, array: Array, item: int | None) -> Array:
-        """The array with elements of `item` bytes."""
+        """The array converted to elements of `item` bytes."""
         if array.size is None:
             return array
         size = array.size // array.item * item if array.item and item else None
@@ -367,7 +376,7 @@ class Arrays:
 
     @staticmethod
     def _unpickled(value: Value) -> Array | None:
-        """What was pickled, where arrays are joined: one, too."""
+        """An unpickled value, taken for an array because it is joined with arrays."""
         if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
             return None
         kind, _ = form(canonical(value.of.name)) or ("", 0)
@@ -376,7 +385,7 @@ class Arrays:
         return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
 
     def _file_size(self, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
-        """Size of the file where its path is written out and it is a file of the project."""
+        """The size in bytes of the file whose path is a constant, if it is a file of the project."""
         path = plain[0] if plain else by_name.get("file") or by_name.get("fname") or by_name.get("file_name")
         if path is None:
             return None
@@ -409,7 +418,7 @@ class Arrays:
         return None
 
     def _dimensions(self, exprs: Sequence[Expr], site: Site) -> int | None:
-        """The product of dimensions, given one by one or as one sequence."""
+        """The product of dimensions, given separately or as one sequence; None if one is unknown."""
         total = 1
         for expr in exprs:
             values = self.world.values.evaluate(expr, site)
@@ -436,7 +445,7 @@ class Arrays:
         return maker.item if dtype is None else self._bytes_of(dtype, maker.library, site)
 
     def _bytes_of(self, dtype: Expr, library: str, site: Site) -> int | None:
-        """The bytes of an element of a type such as `np.float32`, `torch.uint8` or "int16"."""
+        """The bytes per element of a dtype such as `np.float32`, `torch.uint8` or "int16"; None if unknown."""
         for value in self.world.values.evaluate(dtype, site):
             label = ""
             if isinstance(value, External):
@@ -451,14 +460,14 @@ class Arrays:
 
 
 def _written(expr: Expr) -> Iterable[Expr]:
-    """The entries of a list, tuple or dict that is written out."""
+    """The elements of a list, tuple or dict display."""
     if isinstance(expr, Dict):
         return [entry for key, entry in expr.items if key is not None]
     return expr.elements if isinstance(expr, (List, Tuple)) else ()
 
 
 def _displayed(values: Values) -> list[tuple[Expr, Site]]:
-    """The elements of lists and tuples that are written out, each with where it is evaluated."""
+    """The elements of list and tuple displays, each with the site where it is evaluated."""
     return [
         (element, value.written.site)
         for value in values

@@ -1,5 +1,5 @@
-"""The expressions whose values an attribute of an object holds: what it is set to, and what its list or dict is filled
-with."""
+"""The expressions whose values an object's attribute contains: what is assigned to it, and what its list or dict is
+filled with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _LOADER = "torch.utils.data.DataLoader"
 
 
 class Content(NamedTuple):
-    """An expression with where it is evaluated. `inside`: it is an element of what the attribute holds."""
+    """An expression and the site where it is evaluated. `inside`: its value is an element of the attribute's
+    container."""
 
     expr: Expr
     site: Site
@@ -28,7 +29,8 @@ class Content(NamedTuple):
 
 
 def contents_of(world: World, kept: Kept) -> Iterator[Content]:
-    """What an assignment to an attribute puts there, one container deep, with what fills the container later."""
+    """The expressions that an assignment stores in an attribute, one container deep, and those that fill the
+    container later."""
     if kept.store.value is None or kept.store.key != kept.attr:
         return
     yield from _elements(Content(kept.store.value, kept.site, False))
@@ -54,7 +56,7 @@ def _elements(whole: Content) -> Iterator[Content]:
 
 
 def iterates_loader(world: World, content: Content) -> bool:
-    """Whether an expression starts to iterate a DataLoader, `iter(loader)`: the iterator refuses to be pickled
+    """Whether an expression starts to iterate a DataLoader (`iter(loader)`), whose iterator refuses to be pickled
     (torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__getstate__`)."""
     expr, site, _ = content
     call = site.file.calls[expr.index] if isinstance(expr, CallRef) else None

@@ -18,8 +18,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def restated(world: World, atoms: Iterable[Atom], file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Atom]:
-    """The conditions on parameters that the function leaves as they are, and that one activation fills with a name
-    or an attribute of its caller."""
+    """The conditions on unmodified parameters whose argument in this activation is a name or an attribute of the
+    caller."""
     if frame is None or frame.actuals is None or file.scopes[scope].kind != "function":
         return
     function = Function(file, scope)

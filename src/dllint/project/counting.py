@@ -1,4 +1,4 @@
-"""Counts the elements of a list or dict, where the source determines their number."""
+"""Counts the elements of a list or dict if the source determines their number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def whole_number(world: World, expr: Expr, site: Site) -> int | None:
-    """The one number that an expression folds to."""
+    """The single whole number that an expression evaluates to; None if unknown."""
     values = world.values.evaluate(expr, site)
     if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
         return int(values[0].value) if math.isfinite(values[0].value) else None
@@ -27,12 +27,12 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
 
 
 def loops(file: SourceFile, region: int) -> list[int]:
-    """The loops around a place, innermost first."""
+    """The regions of the loops around a place, innermost first."""
     return [index for index in file.regions(region) if file.facts.regions[index].kind in ("for", "while")]
 
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:
-    """How many elements iterating an expression gives."""
+    """The number of elements that iterating an expression yields; None if unknown."""
     if limits.COUNTING_DEPTH.exceeded(depth):
         return None
     if isinstance(expr, CallRef):
@@ -54,18 +54,18 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
 
 
 def _length(numbers: range) -> int:
-    """`len` takes no more than sys.maxsize."""
+    """The length of a range, computed because `len` raises OverflowError above sys.maxsize."""
     return max(0, (numbers.stop - numbers.start + numbers.step - (numbers.step > 0 or -1)) // numbers.step)
 
 
 def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int | None:
-    """How many elements a display or mapping holds when it is filled; None where that is not known."""
+    """The number of elements that a display or mapping has once it is filled; None if unknown."""
     expr, site = value.written.expr, value.written.site
     if limits.COUNTING_DEPTH.exceeded(depth):
         return None
     made = value.made.expr if value.made is not None else None
     if isinstance(value, Display) and isinstance(made, BinOp) and made.op == "*":
-        # Filling its places adds none.
+        # Assigning to its elements adds none.
         return _repeated(datasets, value, made, depth)
     if isinstance(expr, Comprehension):
         total = _generated(datasets, expr, site, depth)
@@ -86,7 +86,7 @@ def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int |
 
 
 def _repeated(datasets: Datasets, value: Display, made: BinOp, depth: int) -> int | None:
-    """How many elements `[None] * size` has, as long as it keeps its length."""
+    """The length of `[None] * size`, if nothing changes it; None if unknown."""
     assert value.made is not None
     part = items(datasets, value.parts[0], depth + 1)
     sizes = (whole_number(datasets.world, side, value.made.site) for side in (made.right, made.left))
@@ -107,8 +107,11 @@ def _generated(datasets: Datasets, expr: Comprehension, site: Site, depth: int) 
 
 
 def _added(datasets: Datasets, change: Change, here: Site, depth: int) -> int | None:
-    """How many elements all runs of a change, which stands at `here`, add: one, or as many as it extends by, in each
-    turn of its loops. Under one key there is one at most."""
+    """The number of elements that all executions of a change at `here` add; None if unknown.
+
+    A change adds one element, or as many as it extends by, per iteration of the loops around it. Under a constant key
+    it adds at most one.
+    """
     if change.kind in ("set", "default") and isinstance(change.key, (Constant, str)):
         return 1
     total: int | None = 1

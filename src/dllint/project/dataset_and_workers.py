@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 _Pairing = Literal["workers", "unpaired", "unclear", "none", "others"]
-"""Of a dataset along a path: workers read it, not known whether they do, not known whether it comes, it comes without
-workers, only other datasets come."""
+"""What happens to a dataset along a call path: workers read it, it is unknown whether workers read it, it is unknown
+whether the dataset arrives, it arrives with zero workers, or only other datasets arrive."""
 
 
 @dataclass(frozen=True)
 class _Path:
-    """An activation of the function around a loader, and the call that it comes from if there is one."""
+    """An activation of the function that makes a loader, and the call that creates it if known."""
 
     frame: Frame
     caller: Caller | None = None
     function: Function | None = None
 
     def above(self, world: World) -> list[_Path]:
-        """The same call, once for each activation of the function that it stands in."""
+        """The same call, once per activation of the function that contains it."""
         caller, function = self.caller, self.function
         if caller is None or function is None or caller.call < 0:
             return []
@@ -43,9 +43,11 @@ class _Path:
 
 
 def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool | None:
-    """Whether workers read a dataset object of the loader: False where it comes without workers on every distinct
-    path, or where every path passes another dataset; None where several datasets and worker counts, 0 among them, are
-    known but not which go together."""
+    """Whether workers read a dataset object of the loader.
+
+    False if on every distinct path it arrives with zero workers or another dataset is passed. None if several datasets
+    and worker counts, 0 among them, are known but not which belong together.
+    """
     found = {_along(world, loader, dataset, path, limits.CALLER_LEVELS.most) for path in _paths(world, loader)}
     if "workers" in found:
         return True
@@ -55,8 +57,10 @@ def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool |
 
 
 def _along(world: World, loader: Loader, dataset: Instance, path: _Path, levels: int) -> _Pairing:
-    """How a dataset and workers go together along one path to the loader. Where the path has several datasets and
-    worker counts, longer paths are followed to pair them."""
+    """How a dataset is paired with worker counts along one path to the loader.
+
+    Where the path has several datasets and worker counts, longer paths are followed to pair them.
+    """
     frame = path.frame
     datasets = loader.datasets(frame)
     if not any(_same(value, dataset) for value in datasets):
@@ -72,7 +76,7 @@ def _along(world: World, loader: Loader, dataset: Instance, path: _Path, levels:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value surely is none of the project's dataset objects and holds none out of sight."""
+    """Whether a value provably is no unknown object: it neither is nor hides one of the project's datasets."""
     return isinstance(value, (Display, Mapping, Const)) or (isinstance(value, Instance) and isinstance(value.of, Class))
 
 
@@ -92,8 +96,11 @@ def _same(value: object, dataset: Instance) -> bool:
 
 
 def _paths(world: World, loader: Loader) -> Iterator[_Path]:
-    """The activations of the function around the loader, one per call that runs it, or per call that made the object
-    whose method it is and per call that leads there."""
+    """The activations of the function that makes the loader, one per call of it.
+
+    For a method: one per call that constructs its object, combined with each activation of the function around that
+    call.
+    """
     file, scope = loader.file, loader.file.calls[loader.call].scope
     owner = file.method_of(scope)
     if owner is None or world.hierarchy.receiver_kind(Function(file, scope)) != "self":
@@ -115,7 +122,7 @@ def _paths(world: World, loader: Loader) -> Iterator[_Path]:
 
 
 def _is_made(receiver: object) -> bool:
-    """Whether it is known which call made an object."""
+    """Whether the call that constructed an object is known."""
     return isinstance(receiver, Instance) and receiver.call >= 0
 
 
@@ -124,7 +131,7 @@ def _makes(world: World, file: SourceFile, index: int, cls: Class) -> bool:
 
 
 def _activations(world: World, file: SourceFile, scope: int) -> Iterator[_Path]:
-    """The activations of a function by the calls that run it, and of a method by the objects that it is called on."""
+    """The activations of a function, one per call of it; for a method also per receiver."""
     if file.scopes[scope].kind == "function":
         function = Function(file, scope)
         for caller in limits.LOADER_PATHS.first(world.calls.callers(function)):

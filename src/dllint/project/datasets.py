@@ -1,4 +1,4 @@
-"""Datasets: the ones that reach a loader, the attributes that they keep, and those that pickling omits."""
+"""Datasets: those that reach a loader, the attributes that they keep, and the attributes that pickling omits."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kept:
-    """Something that a dataset keeps: `self.attr = value` in one of its methods (or from outside).
+    """An assignment by which a dataset keeps something: `self.attr = value` in one of its methods, or `ds.attr = value`
+    outside.
 
-    `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute. `initial`
-    tells whether the method runs while the object is made, or is called on it there; `sure` is False where it may be
-    let go before that is done. `at_once`: the function that makes the object sets it.
+    `method` is the scope of the method; `hops` are the calls from `__init__` to it if a helper sets the attribute.
+    `initial`: the method runs while the object is constructed, or is called on it right after. `sure` is False if the
+    attribute may be released before construction ends. `at_once`: the function that constructs the object sets it.
     """
 
     attr: str
@@ -54,10 +55,10 @@ class Kept:
 
 
 class Piece(NamedTuple):
-    """A value inside an object, with the way to it ("transform", "transform.ops").
+    """A value inside an object, with its attribute path ("transform", "transform.ops").
 
-    `given` names the class from outside the project to whose constructor it was passed, where it is not known to keep
-    what it is given as it is. `initial` tells whether every object on the way was put there while its holder was made.
+    `given` names the external class to whose constructor the value was passed, if that class is not known to keep its
+    arguments unchanged. `initial`: every object on the path was stored there while its holder was constructed.
     """
 
     path: str
@@ -68,10 +69,10 @@ class Piece(NamedTuple):
 
 
 class Keeping(NamedTuple):
-    """An attribute of a dataset, or of an object that it holds, and the way there: "store.records".
+    """An attribute of a dataset or of an object inside it, with its path: "store.records".
 
-    `holder` is the object. `initial` tells whether it is set before workers start, `dropped` whether pickling the
-    dataset leaves it out.
+    `holder` is the object that has the attribute. `initial`: it is set before workers start. `dropped`: pickling the
+    dataset omits it.
     """
 
     path: str
@@ -95,7 +96,7 @@ class Datasets:
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
     def is_dataset(self, cls: Class) -> bool:
-        """Whether objects of the class can be what a loader reads from."""
+        """Whether a loader can read from objects of the class."""
         if self.derives(cls, DATASET_BASES | WRAPPERS) or self._named(cls):
             return True
         if any("dataset" in canonical(name).lower() for name in self.world.hierarchy.externals(cls)):
@@ -103,8 +104,8 @@ class Datasets:
         return any(self.world.hierarchy.method(cls, name) is not None for name in ("__getitem__", "__iter__"))
 
     def _named(self, cls: Class) -> bool:
-        """Whether the configuration names the class or one that it inherits from: in full, or the project's own by its
-        last name alone."""
+        """Whether the configuration names the class or one of its bases: by full name, or by the last name alone for
+        the project's own."""
         named = self.world.settings.datasets
         for one in self.world.hierarchy.line(cls) if named else ():
             if isinstance(one, Class):
@@ -118,8 +119,10 @@ class Datasets:
         return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
 
     def expand(self, values: Values, fits: Callable[[Instance], bool] = lambda value: True) -> list[Instance]:
-        """The project's dataset objects among the values, inside wrappers too, each once, of those that fit: nearest
-        first, so that what some hold crowds out no other."""
+        """The project's dataset objects among the values and inside wrappers, each once, if `fits` accepts them.
+
+        Breadth first, so that the contents of one value do not use up the bound for the others.
+        """
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
@@ -131,7 +134,7 @@ class Datasets:
             seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
                 known = of_class.get(value.of, 0)
-                # Objects of a class that is known already leave room for those of others.
+                # Further objects of a class that was already found leave room for objects of other classes.
                 if known >= limits.DATASETS_OF_CLASS.most or (known and limits.DATASETS.reached(len(found))):
                     continue
                 if self.is_dataset(value.of) and fits(value):
@@ -146,7 +149,7 @@ class Datasets:
         return list(found)
 
     def _wrapped(self, value: Instance) -> Iterator[Value]:
-        """Datasets that a dataset of the project keeps as attributes, or that its base from outside keeps."""
+        """Datasets that a dataset of the project, or its external base class, keeps as attributes."""
         parts = [part for kept in self.kept(value) for part in kept.values]
         for part in (*parts, *held_by(self.world, value)):
             for one in self.world.mappings.flattened(part):
@@ -160,8 +163,10 @@ class Datasets:
     # What is kept
 
     def kept(self, value: Instance) -> list[Kept]:
-        """What an object keeps as attributes when its workers start, in source order, without what its
-        `__getstate__` or `__reduce__` leaves out of the pickle (those are marked by `dropped`)."""
+        """The attributes that an object keeps when its workers start, in source order.
+
+        Those that `__getstate__` or `__reduce__` omits from the pickle are included; see `dropped`.
+        """
         found = self._kept.get(value)
         if found is not None:
             return found
@@ -215,8 +220,10 @@ class Datasets:
         return collected
 
     def keeps(self, value: Instance) -> Iterator[Keeping]:
-        """All that a dataset keeps, and what objects of the project keep that it holds. Datasets among those are asked
-        for on their own."""
+        """All attributes that a dataset keeps, and those of the project's objects inside it.
+
+        Datasets inside it are not entered: they are queried on their own.
+        """
         seen = {value}
         todo = deque([("", value, True, False)])
         while todo:
@@ -241,7 +248,8 @@ class Datasets:
                         todo.append((f"{one.path}.", part, early, one.dropped))
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
-        """Whether a method that `__init__` runs, by way of others, is called by more than those."""
+        """Whether a method that `__init__` runs through other methods is also called from code that construction
+        does not run."""
         if file.scopes[method].name == "__init__":
             return False
         made = self.init_code(cls)
@@ -256,7 +264,7 @@ class Datasets:
         return scope
 
     def _overridden(self, cls: Class, owner: Class) -> bool:
-        """Whether `owner.__init__` does not run for the class, because a subclass's does not call it."""
+        """Whether `owner.__init__` does not run for the class, because a subclass's `__init__` does not call it."""
         init = self.world.hierarchy.method(cls, "__init__")
         own = self.world.hierarchy.own_methods(owner).get("__init__")
         if init is None or own is None:
@@ -264,12 +272,12 @@ class Datasets:
         return (owner.file.path, own) not in self.init_code(cls)
 
     def _outside(self, value: Instance, owner: Class, known: set[str]) -> list[Kept]:
-        """`ds.attr = …` outside of the class, on an object of it."""
+        """The assignments `ds.attr = …` outside of the class to an object of it."""
         found: list[Kept] = []
         for one in self.assigned.of_class(owner):
             if _another(one.base, value):
                 continue
-            # Of another object nothing counts but what the one call that makes it hands to the function.
+            # For an object that is no dataset, only what its single constructing call passes to the function counts.
             if not self.is_dataset(owner) and (value.frame is None or value.frame.actuals is None):
                 continue
             site = one.site_for(value)
@@ -280,8 +288,11 @@ class Datasets:
         return found
 
     def filling(self, value: Display | Mapping) -> Iterator[Change]:
-        """The changes of a container that are made before workers start: those of an attribute in what `__init__`
-        runs, or a method that the project calls on the new object."""
+        """The changes of a container that happen before workers start.
+
+        For the container of an attribute: those in functions that `__init__` runs, or in a method that the project
+        calls on the new object.
+        """
         site, owner = value.written.site, value.owner
         for change in self.world.mappings.history(value):
             file = change.file
@@ -294,8 +305,8 @@ class Datasets:
             yield change
 
     def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
-        """The functions of the project that run while an object of the class is made, each with the calls that lead
-        there from `__init__`."""
+        """The functions of the project that run while an object of the class is constructed, each with the calls
+        from `__init__` to it."""
         found = self._init_code.get(cls.key)
         if found is not None:
             return found
@@ -317,7 +328,7 @@ class Datasets:
         return found
 
     def fills(self, cls: Class, place: tuple[str, int]) -> bool:
-        """Whether a function runs while an object of the class is made, for more than one item that is tried:
+        """Whether a function runs during construction for more than a single trial item such as
         `self.__getitem__(0)`."""
         hops = self.init_code(cls).get(place)
         tried = next((hop for hop in hops or () if hop.text == "calls __getitem__"), None)
@@ -329,9 +340,11 @@ class Datasets:
         return any(tried.file.facts.regions[one].kind in ("for", "while") for one in around)
 
     def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
-        """The methods of a class that fill attributes and that the project calls where it makes an object of it:
-        `rows = Rows(); rows.populate(path)`. What they leave behind is there when workers start, unless others take it
-        away."""
+        """The methods of a class that fill attributes and that the project calls where it constructs an object: `rows =
+        Rows(); rows.populate(path)`.
+
+        What they store exists when workers start, unless it is released first.
+        """
         found = self._prepared_by.get(cls.key)
         if found is None:
             self._prepared_by[cls.key] = frozenset()
@@ -348,7 +361,7 @@ class Datasets:
         return found
 
     def prepared(self, value: Instance, place: tuple[str, int]) -> bool:
-        """Whether the project calls a method on this object where it makes it."""
+        """Whether the project calls a method on this object where it constructs the object."""
         if value.file is None or value.call < 0 or not isinstance(value.of, Class):
             return False
         if place not in self.prepared_by(value.of):
@@ -359,11 +372,11 @@ class Datasets:
         )
 
     def _on_new_object(self, caller: Caller) -> bool:
-        """Whether a call runs a method of an object that the function around it has made."""
+        """Whether the receiver of a call may be an object that the calling function has constructed."""
         return any(True for _ in self._new_objects(caller))
 
     def _new_objects(self, caller: Caller) -> Iterator[Instance]:
-        """The objects that the function around a call has made, of those whose method it runs."""
+        """The receivers of a call that the calling function has constructed."""
         call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
         if call is None or not isinstance(call.func, Attribute) or not isinstance(call.func.value, (Name, Attribute)):
             return
@@ -375,8 +388,8 @@ class Datasets:
                 yield one
 
     def pieces(self, value: Instance) -> list[Piece]:
-        """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the
-        arguments of composed transforms, the attributes of the project's objects among them."""
+        """All values inside an object, each once: its attributes, the elements of its lists and dicts, the arguments
+        of composed transforms, and the attributes of the project's objects among them."""
         found = self._pieces.get(value)
         if found is None:
             found = self._pieces[value] = []
@@ -393,7 +406,8 @@ class Datasets:
         return found
 
     def _held(self, value: Instance, around: Piece | None) -> Iterator[Piece]:
-        """What an object, which may be a piece of another one, keeps and pickles, one level deep."""
+        """The values that an object (which may be a piece of another one, `around`) keeps and pickles, one level
+        deep."""
         found = self._own.get(value)
         if found is None:
             dropped = self.dropped(value)
@@ -422,7 +436,7 @@ class Datasets:
             yield from self._handed_outside(one, piece)
 
     def _handed_outside(self, value: Instance, around: Piece) -> Iterator[Piece]:
-        """What an object, which is a piece of another one, gives to a constructor from outside the project."""
+        """The values that an object, which is a piece of another one, passes to an external constructor."""
         inner = contents(self.world, value)
         for one in inner.values:
             yield around._replace(value=one, given=around.given or inner.given)
@@ -430,7 +444,7 @@ class Datasets:
     # Pickling
 
     def dropped(self, value: Instance) -> frozenset[str]:
-        """Attributes that `__getstate__` or `__reduce__` leaves out."""
+        """The attributes that `__getstate__` or `__reduce__` omits."""
         cls = value.of
         assert isinstance(cls, Class)
         for name in ("__getstate__", "__reduce__", "__reduce_ex__"):
@@ -442,7 +456,7 @@ class Datasets:
 
 
 def _fills(file: SourceFile, method: int) -> bool:
-    """Whether a method sets attributes of its object, or puts something into them."""
+    """Whether a method sets attributes of its object or adds elements to them."""
     params = file.scopes[method].params
     own = Name(params[0].name) if params else None
     if any(own in (store.base, getattr(store.base, "value", None)) for store in file.stores(method)):
@@ -455,7 +469,8 @@ def _fills(file: SourceFile, method: int) -> bool:
 
 
 def _another(one: Instance, other: Instance) -> bool:
-    """Whether two objects are surely not the same: two calls make them, or one does in two calls of its function."""
+    """Whether two objects are provably distinct: two calls construct them, or one call does in two activations of
+    its function."""
     if one.file is None or other.file is None:
         return False
     if (one.file, one.call) != (other.file, other.call):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset[str]:
-    """Those of the attributes that a method for pickling leaves out."""
+    """The subset of `attrs` that a pickling method (`__getstate__`, `__reduce__`) omits."""
     file, scope = method.file, method.scope
     mentioned: set[str] = set()
     read: set[str] = set()
@@ -45,7 +45,8 @@ def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset
 
 
 def _written_by_value(world: World, file: SourceFile, scope: int) -> list[Expr]:
-    """What a method writes by a pickler that takes functions and classes with it, so that pickle sees bytes."""
+    """The expressions that a method serializes with a by-value pickler, which embeds functions and classes, so that
+    pickle sees only bytes."""
     return [
         argument.value
         for index in file.calls_of(scope)

@@ -1,4 +1,4 @@
-"""Handles that objects keep: what a dataset opens, where it opens it, and where it uses or closes it."""
+"""Handles that objects keep: what a dataset opens, where it opens it, and where the parent process uses it."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """An attribute of `holder` on the way to a handle: `store` in the method with scope `method` of `owner`.
+    """An attribute of `holder` on the path to a handle, set by `store` in the method with scope `method` of class
+    `owner`.
 
-    With `later`, the attribute is a list or dict, which gets it after the holder is made.
+    `later`: the attribute is a list or dict, and the next object is added to it after the holder is constructed.
     """
 
     holder: Instance
@@ -63,7 +64,8 @@ class Step(NamedTuple):
 class Handle:
     """The result of an opener, kept as an attribute.
 
-    `steps` leads from the dataset to it, through objects that the dataset keeps; `file` and `call` are the opener's.
+    `steps` is the path from the dataset to it, through objects that the dataset keeps. `file` and `call` are the
+    opener's.
     """
 
     opener: Opener
@@ -85,9 +87,9 @@ class Handle:
 
 
 class Copied(NamedTuple):
-    """An array over mapped or shared memory that is pickled: `label` says where it is kept, "Tokens.rows".
+    """An array over mapped or shared memory that is pickled. `label` names where it is kept: "Tokens.rows".
 
-    `touch` is what the parent does that makes a method of the dataset map it, where `__init__` does not.
+    `touch` is the use in the parent process that makes a method of the dataset map the file, if `__init__` does not.
     """
 
     opener: Opener
@@ -107,7 +109,7 @@ _PARTS = frozenset(method for rows in OPENERS.values() for row in rows for metho
 
 
 def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
-    """Everything that a function reads, the tests of its branches aside."""
+    """Every expression that a function reads, except the tests of its branches."""
     for event in file.scopes[scope].events:
         if event.value is not None:
             yield from walk(event.value, file)
@@ -126,7 +128,7 @@ class Handles:
         self._read: dict[tuple[str, int], frozenset[str]] = {}
 
     def names_read(self, file: SourceFile, scope: int) -> frozenset[str]:
-        """The names and attribute names that a function reads, the tests of its branches aside."""
+        """The names and attribute names that a function reads, except in the tests of its branches."""
         found = self._read.get((file.path, scope))
         if found is None:
             parts = expressions(file, scope)
@@ -137,21 +139,22 @@ class Handles:
     # What is opened
 
     def opener(self, value: Value) -> Opener | None:
-        """What a value is a handle of, if it is one."""
+        """The opener whose handle a value is; None if it is no handle."""
         opened = self._opened(value)
         return opened[0] if opened is not None else None
 
     def whole(self, value: Instance) -> Instance:
-        """The handle that an object reads through which a method of it gave, such as a cursor; else the object."""
+        """The handle that an object made by one of its methods reads through, such as a cursor's; otherwise the
+        object itself."""
         opened = self._opened(value)
         return opened[1] if opened is not None else value
 
     def _opened(self, value: Value) -> tuple[Opener, Instance] | None:
-        """What a value is a handle of, and the handle that a cursor reads through."""
+        """The opener whose handle a value is, and that handle: for a cursor, the one that it reads through."""
         if value in self._openers:
             return self._openers[value]
         found = None
-        # A loop can make a view of itself, so that the way back has no end.
+        # In a loop a view can be made of itself, so the search backwards needs `seen` to terminate.
         seen: set[Value] = set()
         todo: list[tuple[Value, tuple[str, ...]]] = [(value, ())]
         while todo and found is None:
@@ -168,7 +171,7 @@ class Handles:
         return found
 
     def _opener(self, value: Instance) -> Opener | None:
-        """What the call that made a value opens."""
+        """The opener that the call which made a value matches."""
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
         if value.of.name in self.project.settings.mmap_stores:
@@ -179,8 +182,8 @@ class Handles:
         return next((row for row in rows if row.when is None or self._holds(row.when, value)), None)
 
     def _bases(self, value: Instance) -> Iterator[tuple[Value, str]]:
-        """What a slice is taken of, or what a method is called on that gives a view or a part of a handle; with the
-        method."""
+        """The receivers of the slice or method call that made a value, if it returns a view or a part of a handle;
+        each with the method."""
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return
         name = canonical(value.of.name)
@@ -219,7 +222,8 @@ class Handles:
         return any(self._comes_from(one, wanted) for one in given)
 
     def _given(self, when: When, value: Instance) -> Values | None:
-        """The values of the argument; of the first one of the call that made the receiver, where it has no name."""
+        """The values of the argument `when.keyword`; without a keyword, of the argument of the call that made the
+        receiver."""
         assert value.file is not None
         if when.keyword:
             return self.project.evaluate_argument(value.file, value.call, when.position, when.keyword, value.frame)
@@ -257,7 +261,7 @@ class Handles:
                     yield from self._among(bound_by(self.world, given), f"{argument}'s partial")
 
     def _mapped_lazily(self, loader: Loader, dataset: Instance) -> Iterator[Copied]:
-        """What methods of a dataset map that the parent calls before the workers start."""
+        """The arrays that methods of a dataset map because the parent process calls them before the workers start."""
         datasets = self.project.datasets
         for handle in self.kept(dataset):
             step = handle.steps[-1]
@@ -278,7 +282,7 @@ class Handles:
                         yield Copied(handle.opener, f"{step.cls.name}.{step.attr}", one, kept, touch)
 
     def _kept_from_the_start(self, kept: Kept, value: Value) -> bool:
-        """Whether an attribute holds a value since its object was made, or gets it from outside."""
+        """Whether an attribute has held a value since its object was constructed, or gets it from outside the class."""
         if kept.owner is None:
             return True
         return any(
@@ -294,7 +298,8 @@ class Handles:
                 yield Copied(opener, label, value, None)
 
     def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
-        """The same in the arguments of processes that are surely not forked, each with the start method."""
+        """The mapped or shared arrays in the arguments of processes that are provably not forked, each with its
+        launch and start method."""
         for launch in self.project.launches.all():
             if not launch.methods or not set(launch.methods) <= {"spawn", "forkserver"}:
                 continue
@@ -310,7 +315,7 @@ class Handles:
     # What is kept
 
     def kept(self, value: Instance) -> list[Handle]:
-        """The handles that an object opens in any of its methods and keeps, those in objects that it holds too."""
+        """The handles that an object, or an object inside it, opens in any of its methods and keeps."""
         if not isinstance(value.of, Class):
             return []
         found = self._kept.get(value)
@@ -343,7 +348,8 @@ class Handles:
                         yield Handle(opener, steps, whole.file, whole.call)
 
     def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value, bool]]:
-        """The values of all attributes, each with whether a container gets it after the object is made."""
+        """The values of all attributes, each with whether a container receives it only after the object is
+        constructed."""
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
@@ -357,7 +363,7 @@ class Handles:
                             yield owner, attr, store, part, part in later
 
     def _put_later(self, container: Value, cls: Class) -> set[Value]:
-        """What a list or dict of an object gets from code that does not run while the object is made."""
+        """The values that code outside of construction adds to a list or dict of an object."""
         if not isinstance(container, (Display, Mapping)) or container.owner is None:
             return set()
         early = self.project.datasets.init_code(cls)

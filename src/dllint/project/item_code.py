@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from dllint.project.worker_code import WorkerCode
 
 _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
-"""Names of functions that are given numbers, and no arrays."""
+"""Names of functions that take numbers and no arrays."""
 
 
 class _Use(NamedTuple):
-    """A function that gets at an attribute: by `attrs` of its own object, or by local names."""
+    """A function that accesses an attribute, by the `attrs` of its own object or by local names."""
 
     run: ItemRun
     attrs: Set[str]
@@ -32,8 +32,10 @@ class _Use(NamedTuple):
 
 
 class ItemCode:
-    """Finds how the methods that workers run use a dataset's attributes. With `holder`, it is an attribute of an object
-    of that class which the dataset keeps."""
+    """Finds how the code that workers run uses a dataset's attributes.
+
+    With `holder`, the attribute belongs to an object of that class that the dataset keeps.
+    """
 
     def __init__(self, world: World, workers: WorkerCode) -> None:
         self.world = world
@@ -43,8 +45,8 @@ class ItemCode:
         self._uses: dict[tuple[Class, Class, str], list[_Use]] = {}
 
     def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
-        """The dataset's own methods that reading an item runs, the entry first; with `holder`, those of an object of
-        that class which the dataset holds."""
+        """The dataset's own methods that reading an item runs, the entry first; with `holder`, the methods of its
+        object of that class."""
         assert isinstance(value.of, Class)
         of = holder or value.of
         kept = self._of_line.get((value.of, of))
@@ -54,7 +56,7 @@ class ItemCode:
         return kept
 
     def all_runs(self, value: Instance) -> list[ItemRun]:
-        """All functions that reading an item runs, the entry first; those that are no methods have no receiver."""
+        """All functions that reading an item runs, the entry first; those without an own object have no receiver."""
         assert isinstance(value.of, Class)
         found = self._runs.get(value.of)
         if found is None:
@@ -68,7 +70,7 @@ class ItemCode:
         return found
 
     def _handed(self, run: WorkerRun, known: Mapping[tuple[str, int], ItemRun]) -> dict[str, tuple[ItemRun, Expr]]:
-        """What the call that leads to a function gives for its parameters, each with the caller."""
+        """The arguments of the call that reaches a function, by parameter, each with the calling function."""
         frame: Frame | None = run.frame
         if not run.hops or frame is None or frame.actuals is None:
             return {}
@@ -84,8 +86,8 @@ class ItemCode:
 
     @staticmethod
     def _receiver(run: WorkerRun, handed: Mapping[str, tuple[ItemRun, Expr]]) -> tuple[str, tuple[str, int] | None]:
-        """The parameter that is the object, and the class that it is of: `self` of a method, or of a function that a
-        method hands it to."""
+        """The parameter that is the object itself, and the key of its class: `self` of a method, or of a function
+        that a method passes it to."""
         method_of = run.file.method_of(run.scope)
         params = run.file.scopes[run.scope].params
         if method_of is not None:
@@ -112,8 +114,8 @@ class ItemCode:
         return index, parts
 
     def _uses_of(self, value: Instance, attr: str, holder: Class | None) -> list[_Use]:
-        """The functions that reading an item runs and that get at an attribute: methods of the object that has it,
-        those of the dataset that holds this object, and functions that are given it."""
+        """The functions run for an item that access an attribute: methods of the object that has it, methods of the
+        dataset that holds this object, and functions that receive it as an argument."""
         assert isinstance(value.of, Class)
         of = holder or value.of
         found = self._uses.get((value.of, of, attr))
@@ -156,7 +158,8 @@ class ItemCode:
         return found
 
     def _ways(self, value: Instance, of: Class, attrs: Set[str]) -> Set[str]:
-        """How the dataset's own methods write an attribute of an object that it holds: "store.records"."""
+        """The paths by which the dataset's own methods read an attribute of an object that it holds:
+        "store.records"."""
         if of == value.of:
             return frozenset()
         written = {way for run in self.runs(value) for way in run.reads_of_attributes if way.count(".") == 1}
@@ -175,7 +178,7 @@ class ItemCode:
         return any(True for _ in self.items(value, attr, holder))
 
     def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers read `self.attr[key]` under a key that a field of an item's record gives."""
+        """Whether workers read `self.attr[key]` with a key taken from a field of an item's record."""
         return any(
             run.derived(one.key, run.fields, fields=True) and run.part_of(one.container, attrs, names)
             for run, attrs, names in self._uses_of(value, attr, holder)
@@ -185,8 +188,10 @@ class ItemCode:
     def items(
         self, value: Instance, attr: str, holder: Class | None = None, drawn: bool = False
     ) -> Iterator[tuple[ItemRun, list[Expr]]]:
-        """The functions that read `self.attr[index]`, or `self.attr[key][index]`, each with these expressions; with
-        `drawn`, those whose index is a random number."""
+        """The functions that read `self.attr[index]` or `self.attr[key][index]`, each with these expressions.
+
+        With `drawn`, those whose index is a random number.
+        """
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
                 one.expr
@@ -198,12 +203,14 @@ class ItemCode:
                 yield run, found
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers pick items of `self.attr` at random, and read named fields of them: records, since what is
-        picked from a small table has none."""
+        """Whether workers pick random items of `self.attr` and read named fields of them.
+
+        Such items are records: items picked from a small table have no named fields.
+        """
         return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, drawn=True))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers of an iterable dataset go through `self.attr`."""
+        """Whether workers of an iterable dataset iterate `self.attr`."""
         for run, attrs, names in self._uses_of(value, attr, holder):
             if run.run.entry not in ("__iter__", "__next__"):
                 continue
@@ -218,7 +225,7 @@ class ItemCode:
         return any(use.run.mentions(use.attrs) for use in self._uses_of(value, attr, holder))
 
     def multiplied(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers read `self.attr` only as a factor of matrix products: a constant of theirs, and no data."""
+        """Whether workers read `self.attr` only as a factor of matrix products: then it is a constant and no data."""
         mentions = factors = 0
         for run in self.runs(value, holder):
             for expr in run.expressions:
@@ -228,7 +235,7 @@ class ItemCode:
         return 0 < mentions == factors
 
     def counted(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers take `self.attr` only for a number: as a bound of what they draw, or a size."""
+        """Whether workers use `self.attr` only as a number: a bound of random draws, or a size."""
         mentions = numbers = 0
         for run in self.runs(value, holder):
             mentions += sum(run.is_attribute(expr, attr) for expr in run.expressions)
@@ -280,7 +287,7 @@ class ItemCode:
         return names
 
     def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers make a path of `self.attr[index]`, or of a part of it."""
+        """Whether workers build a path from `self.attr[index]` or from a part of it."""
         for run, items in self.items(value, attr, holder):
             names = self.named_items(run, items)
 

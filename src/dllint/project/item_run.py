@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from dllint.project.worker_code import WorkerRun
 
 _OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
-"""Attributes of an item that hardly differ from one item to the next."""
+"""Attributes that hardly vary from one item to the next."""
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
 _OF_TEXTS = _CONVERSIONS | OF_STRING
-"""The same for what is made of a field of a record."""
+"""The same for results computed from a field of a record."""
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
-"""Last names of functions of random, numpy and torch that draw one whole number, or one of a list of them."""
+"""Last names of functions of random, numpy and torch that draw an integer, or one element of a list of integers."""
 
 
 class Lookup(NamedTuple):
@@ -43,13 +43,13 @@ class ItemRun:
     """A function that workers run for an item: a method of the dataset, or one that these call.
 
     Attributes:
-        receiver: the name of `self`, also in a function that a method hands it to; empty in others.
-        owner: the class that `self` is an object of, by its key; None without one.
+        receiver: the name of `self`, also in a function that a method passes it to; empty in others.
+        owner: the key of the class of `self`; None without one.
         given: parameters that hold the index of an item.
         given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
-        handed: what the caller, a function that reading an item runs too, gives for each parameter.
-        index: names that hold the index of an item, or what a list of keys holds under it.
-        fields: the same with the fields of records among them (`path, label = self.samples[index]`).
+        handed: for each parameter the caller, which reading an item also runs, and its argument.
+        index: names that hold the index of an item, or the element of a list of keys at that index.
+        fields: the same, including the fields of records (`path, label = self.samples[index]`).
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class ItemRun:
         return self._closed({*self.given, *self.given_parts}, fields=True)
 
     def _closed(self, names: set[str], fields: bool) -> set[str]:
-        """The names with all that are assigned from them."""
+        """The closure of `names` under assignment: with all names assigned from them."""
         known = set(names)
         for _ in range(3):
             before = len(known)
             for event in self.events:
                 if event.target is None or event.value is None:
                     continue
-                # An item may be asked for by several numbers, and a batch by a list of them.
+                # An item may be requested by several numbers, and a batch by a list of them.
                 parts = fields or self._is_given(event.value)
                 if event.kind == "assign":
                     for name, value in named(event.target, event.value, parts):
@@ -101,7 +101,7 @@ class ItemRun:
 
     @cached_property
     def drawn(self) -> set[str]:
-        """Names that hold a random number, which picks an item."""
+        """Names that hold a random number used to pick an item."""
         return self._closed(
             {
                 event.target.id
@@ -115,7 +115,7 @@ class ItemRun:
         )
 
     def _is_given(self, expr: Expr) -> bool:
-        """Whether an expression is a parameter that holds an index, or goes through what one holds."""
+        """Whether an expression is a parameter that holds an index, or iterates over one."""
         if isinstance(expr, CallRef):
             call = self.file.calls[expr.index]
             return last_name(call.func) in AROUND_ITERABLES and any(self._is_given(one.value) for one in call.args)
@@ -143,14 +143,14 @@ class ItemRun:
         return any(self.derived(part, names, fields) for part in parts)
 
     def _is_own_call(self, expr: CallRef) -> bool:
-        """Whether a call is of a function by its name, or of a method of the same object: `self.path_of(index)`."""
+        """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`."""
         func = self.file.calls[expr.index].func
         if isinstance(func, Attribute):
             return bool(self.receiver) and func.value == Name(self.receiver)
         return isinstance(func, Name)
 
     def direct(self, expr: Expr) -> bool:
-        """Whether an expression is the index itself, or a number worked out from it and constants."""
+        """Whether an expression is the index itself, or a number computed from it and constants."""
         if isinstance(expr, BinOp):
             sides = (expr.left, expr.right)
             return any(map(self.direct, sides)) and all(
@@ -163,7 +163,7 @@ class ItemRun:
 
     @cached_property
     def expressions(self) -> list[Expr]:
-        """Every expression of the method, inner ones too, each once."""
+        """Every expression of the method including subexpressions, each once."""
         written = [expr for event in self.events for expr in (event.value, event.target) if expr is not None]
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
@@ -193,8 +193,10 @@ class ItemRun:
 
     @cached_property
     def reads_of_attributes(self) -> Counter[str]:
-        """How often the method mentions each attribute of its object ("records", and "store.records" for one of what it
-        holds), other than for its length."""
+        """How often the method mentions each attribute of its object, other than for its length.
+
+        The key is "records", or "store.records" for an attribute of an object that it holds.
+        """
         counted = Counter(map(self._of_object, self.expressions))
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
@@ -203,8 +205,10 @@ class ItemRun:
         return counted
 
     def aliases(self, attrs: Set[str], known: Set[str] = frozenset()) -> set[str]:
-        """Local names for one of the attributes, or for what it holds under a key that says nothing of the item;
-        `known` are parameters that hold the same."""
+        """Local names of one of the attributes, or of its element under a key that does not depend on the item.
+
+        `known` are parameters that hold the same.
+        """
         found = set(known)
         for _ in range(2):
             before = len(found)
@@ -223,7 +227,8 @@ class ItemRun:
         return found
 
     def _gone_through(self, target: Expr, iterable: Expr) -> tuple[str, Expr] | None:
-        """The name that a loop gives to what a dict holds under each key, and the dict."""
+        """The loop variable bound to the values of a dict, and the dict: `for key, value in table.items()`; None for
+        other loops."""
         if not isinstance(iterable, CallRef):
             return None
         func = self.file.calls[iterable.index].func
@@ -251,13 +256,14 @@ class ItemRun:
         return any(self.reads_of_attributes[attr] > 0 for attr in attrs)
 
     def picks(self, index: Expr) -> bool:
-        """Whether a subscript picks what belongs to an item: by its index, or by a slice between numbers of its own."""
+        """Whether a subscript picks what belongs to an item: by its index, or by a slice between fields of its
+        record."""
         if self.derived(index, self.index):
             return True
         return isinstance(index, Slice) and self.derived(index, self.fields, fields=True)
 
     def _of_object(self, expr: Expr) -> str:
-        """The attribute of the method's object that an expression is, with the way to it; "" where it is none."""
+        """The path of the own object's attribute that an expression is ("store.records"); "" if it is none."""
         names: list[str] = []
         while isinstance(expr, Attribute):
             names.append(expr.attr)
@@ -267,7 +273,8 @@ class ItemRun:
 
 
 def named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:
-    """The names that an assignment binds, each with the expression for it; `fields` counts unpacked parts too."""
+    """The names that an assignment binds, each with its expression; with `fields`, the parts of an unpacked value
+    too."""
     if isinstance(target, Name):
         yield target.id, value
     elif isinstance(target, (Tuple, List)):

@@ -39,12 +39,11 @@ class Launch:
     """A call of a launcher, with one of the functions that it can run.
 
     Attributes:
-        methods: start methods that the launch itself decides; "default" for the one in force, "fresh" where the new
-            process inherits nothing.
+        methods: start methods that the launch itself determines; "default" for the one in force, "fresh" where the new
+        process inherits nothing.
         targets: functions of the project that the new process runs.
-        through: calls of project functions that lead to the launcher, outermost first, where the target is passed
-            through them.
-        frame: activation of the function that holds the launcher call.
+        through: calls of project functions that lead to the launcher, outermost first, if they pass the target to it.
+        frame: activation of the function that contains the launcher call.
     """
 
     file: SourceFile
@@ -58,7 +57,7 @@ class Launch:
 
 
 class Launches:
-    """All launches of a project. They are edges of the call graph, and so are asked for while the graph is followed."""
+    """All launches of a project. They are edges of the call graph, so they are queried while the graph is traversed."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -71,8 +70,8 @@ class Launches:
     def all(self) -> list[Launch]:
         """All calls that start a process which runs a function of the project.
 
-        A launch hands arguments to what it starts, so that launches found make others known: they are looked for again
-        with those of the round before, until nothing changes.
+        A launch passes arguments to what it starts, so known launches can reveal others. The search is repeated, each
+        round with the launches of the last one, until a fixed point.
         """
         if self._launches is None:
             self._launches = []
@@ -84,7 +83,7 @@ class Launches:
                 self._launches = found
                 self._blind = [launch for launch in everything if not launch.targets]
                 changed = self._link()
-                # What was asked while the registries were being filled saw a part of them.
+                # Answers computed while the registries were being filled are based on a part of them.
                 self.world.memory.revise(changed if settled else [*changed, REGISTRIES])
                 if settled:
                     break
@@ -92,7 +91,7 @@ class Launches:
         return self._launches
 
     def blind(self) -> list[Launch]:
-        """All calls that start a process of which it is not known what function of the project it runs, if any."""
+        """All calls that start a process for which no function of the project is known to run."""
         self.all()
         return self._blind
 
@@ -111,13 +110,14 @@ class Launches:
         return self._launched.get(key, [])
 
     def started_at(self, file: SourceFile, index: int) -> Iterator[Function]:
-        """The functions that the processes run which a call starts."""
+        """The functions run by the processes that a call starts."""
         for launch in self.at(file, index):
             for target in launch.targets:
                 yield target.function
 
     def _link(self) -> list[Hashable]:
-        """Index the launches found. Gives the premises that have changed, as `at` and `launched` name them."""
+        """Index the launches found. Return the keys that changed, as `at` and `launched` name them in the memo
+        tables."""
         before = self._premises()
         self._at = {}
         self._launched = {}
@@ -133,7 +133,7 @@ class Launches:
         return dict((*self._at.items(), *self._launched.items()))
 
     def _find(self, candidates: Iterable[tuple[SourceFile, int]]) -> Iterator[Launch]:
-        """The launches of a project, those of functions from outside it too, among the calls that may be one."""
+        """The launches among the candidate calls, also those of functions outside the project."""
         number = 0
         for file, index in candidates:
             apart = not limits.LAUNCHES.reached(number)
@@ -146,7 +146,7 @@ class Launches:
 
 
 def _possible_launches(world: World) -> list[tuple[SourceFile, int]]:
-    """The calls whose callee is named like a launcher: only they are looked into."""
+    """The calls whose callee has the name of a launcher: only these are examined."""
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
     names |= set(_aliases(world, names))
@@ -163,7 +163,7 @@ _CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS i
 
 
 def _plausible(world: World, file: SourceFile, index: int) -> bool:
-    """Whether a call of a common name (`map`, `apply`), or of what another call gave, is worth evaluating."""
+    """Whether a call of a common name (`map`, `apply`) or of another call's result is worth evaluating."""
     func = file.calls[index].func
     if isinstance(func, CallRef):
         inner = file.calls[func.index].func
@@ -188,7 +188,7 @@ def _imported_object(world: World, file: SourceFile, receiver: Expr) -> bool:
 
 
 def _gets_a_pool(world: World, file: SourceFile) -> bool:
-    """Whether a file that makes pools of processes imports this one, and so may hand them over."""
+    """Whether a file that makes process pools imports this one, and so may pass them to it."""
     return any(_PROCESS_MODULES & importer.imported_packages() for importer, _ in world.imports.importers(file))
 
 
@@ -200,7 +200,7 @@ def _aliases(world: World, names: set[str]) -> Iterator[str]:
 
 
 def _holders(world: World) -> Iterator[str]:
-    """Names of variables that hold a launcher object which is called later: `start = elastic_launch(config, main)`."""
+    """Names of variables that hold a launcher object, to be called later: `start = elastic_launch(config, main)`."""
     makers = {name.removesuffix("()").rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()")}
     for name in (*makers, *_aliases(world, makers)):
         for file, index in world.called(name):
@@ -212,7 +212,7 @@ def _holders(world: World) -> Iterator[str]:
 
 
 def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) -> Iterator[Launch]:
-    """The launches that a call makes: one for each activation of the function around it where they are told `apart`."""
+    """The launches that a call makes; with `apart`, one for each activation of the enclosing function."""
     world = launches.world
     call = file.calls[index]
     site = world.call_site(file, index, None)
@@ -238,8 +238,10 @@ def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) 
 
 
 def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -> bool:
-    """Whether a call of a launcher can start processes in this activation of the function around it: not where the
-    arguments rule it out, or decide for a pool of threads."""
+    """Whether a call of a launcher can start processes in this activation of the enclosing function.
+
+    False if the arguments make the call unreachable, or select a thread pool.
+    """
     if frame is None:
         return True
     site = world.call_site(file, index, frame)
@@ -251,7 +253,7 @@ def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -
 
 
 def _launcher_name(value: Value) -> str:
-    """The name of something from outside the project, as the table of launchers writes it; "" for anything else."""
+    """The canonical name of an external value, as in the table of launchers; "" for any other value."""
     if isinstance(value, External):
         return canonical(value.name)
     if isinstance(value, Instance) and isinstance(value.of, External):
@@ -260,7 +262,7 @@ def _launcher_name(value: Value) -> str:
 
 
 def _is_launcher(world: World, value: Value) -> bool:
-    """Whether this is a launcher, or a method of what one makes: `Process(…).start`."""
+    """Whether a value is a launcher, or a method of the object that one returns: `Process(…).start`."""
     name = _launcher_name(value)
     if name in LAUNCHERS or name.rpartition("().")[0] in LAUNCHERS:
         return True
@@ -268,7 +270,7 @@ def _is_launcher(world: World, value: Value) -> bool:
 
 
 def _contexts(launches: Launches, file: SourceFile, scope: int) -> Iterator[tuple[Frame | None, tuple[Caller, ...]]]:
-    """The activations in which a launcher is called, as far as the function around it is called by the project."""
+    """The activations in which a launcher is called, as far as the project calls the enclosing function."""
     world, entry = launches.world, file.scopes[scope]
     calls = entry.kind == "function" and bool(entry.params)
     callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0] if calls else []
@@ -362,7 +364,7 @@ def _from_receiver(
 
 
 def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
-    """The arguments with which the object was made that the call calls."""
+    """The arguments that the object was constructed with which a call calls."""
     for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, frame)):
         if isinstance(value, Instance) and isinstance(value.of, External) and value.file and value.call >= 0:
             return world.made_with(value)
@@ -399,7 +401,7 @@ def _outside(value: Value) -> bool:
 
 
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
-    """The arguments that reach the target: a process index where the launcher adds one, then the `args` tuple."""
+    """The arguments that reach the target: a process index if the launcher adds one, then the `args` tuple."""
     made = Actuals([Actual(None, None, None)] * api.lead)
     config = _argument(world, api, actuals, api.config) if api.config else None
     if config is not None:
@@ -411,7 +413,7 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
 
 
 def _elements(world: World, api: LauncherApi, actuals: Actuals, made: Actuals) -> Actuals:
-    """The arguments that the target gets where each of its calls takes from iterables."""
+    """The arguments of a target whose calls each take their arguments from iterables, as `map` does."""
     if api.args == "zip":
         iterables: list[Actual | None] = [*actuals.positional[1:]]
     else:
@@ -429,7 +431,7 @@ def _elements(world: World, api: LauncherApi, actuals: Actuals, made: Actuals) -
 
 
 def _process_subclasses(world: World) -> Iterator[Launch]:
-    """Objects of the project's own Process classes: their `run` is what the new process runs."""
+    """Objects of the project's own Process classes: the new process runs their `run`."""
     for cls in world.classes():
         found = [name for name in world.hierarchy.externals(cls) if canonical(name) in LAUNCHERS]
         method = world.hierarchy.method(cls, "run") if found else None

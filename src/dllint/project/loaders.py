@@ -1,4 +1,4 @@
-"""The calls that make DataLoaders, and the values of their arguments."""
+"""The calls that construct DataLoaders, and the values of their arguments."""
 
 from __future__ import annotations
 
@@ -48,10 +48,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workers:
-    """A worker count: "none" (provably 0), "some" (a positive number is among the values), "unknown" (workers
-    possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say). `off`: there are none
-    unless somebody asks for them, since the default is 0. Workers are `counted` as possible behind such a mapping
-    unless the project also writes a start method into one."""
+    """A worker count.
+
+    `kind` is "none" (provably 0), "some" (a positive number is among the values), "unknown" (workers are possible) or
+    "opaque" (it depends on an unpacked mapping that cannot be resolved). `off`: there are no workers unless the user
+    asks for them, because the default is 0. `counted`: workers behind an opaque mapping count as possible, which they
+    do unless the project also writes a start method into such a mapping.
+    """
 
     kind: str
     count: int | None
@@ -65,7 +68,7 @@ class Workers:
 
     @property
     def described(self) -> str:
-        """ "4 workers", or where the number comes from."""
+        """ "4 workers", or the expression that the number comes from: "`args.workers` workers"."""
         if self.count is not None:
             return "1 worker" if self.count == 1 else f"{self.count} workers"
         return f"`{self.text}` workers"
@@ -73,7 +76,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class Loader:
-    """A call that makes a DataLoader."""
+    """A call that constructs a DataLoader."""
 
     world: World
     file: SourceFile
@@ -84,7 +87,7 @@ class Loader:
 
     @cached_property
     def _arguments(self) -> dict[tuple[str, Frame | None], Found]:
-        """Arguments as they were found: each rule asks for them, and for every activation of the function around."""
+        """Memo table of arguments by name and activation of the enclosing function: every rule asks for them."""
         return {}
 
     @cached_property
@@ -101,15 +104,15 @@ class Loader:
 
     @property
     def cls(self) -> Class | None:
-        """The project's own loader class, if it is one."""
+        """The project's own loader class; None if the call constructs the library's."""
         callee = self.callee
         while isinstance(callee, Partial):
             callee = callee.function
         return callee if isinstance(callee, Class) else None
 
     def argument(self, name: str, frame: Frame | None = None) -> Found:
-        """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around
-        the call."""
+        """The values of an argument of DataLoader's own constructor, in the activation `frame` of the enclosing
+        function."""
         found = self._arguments.get((name, frame))
         if found is None:
             found = self._arguments[name, frame] = self._find_argument(name, frame)
@@ -131,12 +134,12 @@ class Loader:
 
     @cached_property
     def _filled(self) -> bool:
-        """Whether a command line or a file says what the options are."""
+        """Whether a command line or a file determines the trainer's options."""
         return bool(self.api.trainers) and self.world.knowledge.fills(self.file, self.call)
 
     def _default(self, name: str) -> Found:
-        """What an option can be that a command line or a file may set: a class of the project may give it a default of
-        its own."""
+        """The values of an option that a command line or a file may set: unknown, and the default that a class of
+        the project gives it."""
         made = Instance(self.callee, self.file, self.call) if isinstance(self.callee, Class) else None
         field = self.api.names.get(name, name)
         given = self.world.values.attribute(made, field) if made is not None else ()
@@ -145,7 +148,7 @@ class Loader:
 
     def reaching(self, frame: Frame | None = None) -> tuple[LoaderApi, Actuals] | None:
         """The library's constructor and the arguments that reach it, through partials and the constructors of the
-        project's own loader classes; None where that is not known."""
+        project's own loader classes; None if unknown."""
         found = self._reached(frame)
         made = loader_api(self.world, found.base) if found is not None else None
         return (made[0], found.actuals) if found is not None and made is not None else None
@@ -157,8 +160,8 @@ class Loader:
 
     @property
     def handed(self) -> tuple[SourceFile, Span] | None:
-        """Where a loader class of the project hands the arguments on to the library's constructor; None where the call
-        that makes the loader does so itself."""
+        """Where a loader class of the project passes the arguments on to the library's constructor; None if the
+        loader's own call is that call."""
         found = self._reached(None)
         if found is None or found.call[:2] == (self.file, self.call):
             return None
@@ -166,7 +169,7 @@ class Loader:
         return file, file.calls[index].span
 
     def workers(self, frame: Frame | None = None) -> Workers:
-        """The worker count in an activation of the function around."""
+        """The worker count in one activation of the enclosing function."""
         found = self.argument("num_workers", frame)
         values = found.values
         if found.absent and not values:
@@ -184,13 +187,13 @@ class Loader:
 
     @property
     def has_workers(self) -> bool:
-        """Whether the worker count is known and positive, whoever calls the function around."""
+        """Whether the worker count is known and positive for every caller of the enclosing function."""
         found = self.argument("num_workers")
         counts = [value.value for value in found.values if isinstance(value, Const) and isinstance(value.value, int)]
         return not found.absent and len(counts) == len(found.values) > 0 and all(count > 0 for count in counts)
 
     def accepts(self, name: str) -> bool:
-        """Whether the call may be given an argument of torch's by its name."""
+        """Whether the call accepts DataLoader's argument `name` as a keyword."""
         if not self.api.dataset:
             return False
         cls = self.cls
@@ -201,13 +204,13 @@ class Loader:
         return any(param.kind == "kw" or param.name == name for param in params)
 
     def _may_have_workers(self) -> bool:
-        """Whether a mapping that cannot be followed counts as one that gives workers: where no code of the project
-        names a multiprocessing context, or where a configuration file has the key."""
+        """Whether an unresolved mapping counts as one that may set workers: no code of the project uses a
+        multiprocessing context as a key, or a configuration file has the key `num_workers`."""
         world = self.world
         return not world.writes_key("multiprocessing_context") or world.knowledge.configures("num_workers")
 
     def _unpacked(self) -> str | None:
-        """The last mapping that the call unpacks, as written."""
+        """The last mapping that the call unpacks, as written: "**options"."""
         unpacked = [one.value for one in self.file.calls[self.call].args if one.keyword == "**"]
         return f"**{render(unpacked[-1], self.file, 40)}" if unpacked else None
 
@@ -219,7 +222,7 @@ class Loader:
         return name
 
     def context(self, frame: Frame | None = None) -> str | None:
-        """The explicit start method: its name, "?" where one is given that is not known, None where there is none."""
+        """The explicit start method: its name, "?" if one is given but unknown, None if there is none."""
         found = self.argument("multiprocessing_context", frame)
         given = [value for value in found.values if not (isinstance(value, Const) and value.value is None)]
         if not given:
@@ -234,7 +237,7 @@ class Loader:
         return "?"
 
     def _assigned_context(self) -> str | None:
-        """`loader.multiprocessing_context = …` after construction."""
+        """ "?" if the file assigns `loader.multiprocessing_context = …` after construction."""
         for store_file, _store in self.world.stores.outside_stores("multiprocessing_context"):
             if store_file is self.file:
                 return "?"
@@ -246,8 +249,8 @@ class Loader:
         return any(argument.keyword == "**" for argument in self.file.calls[self.call].args)
 
     def flag(self, name: str, frame: Frame | None = None) -> bool | None:
-        """Whether a flag is on: True where it may be (a true constant is among the values), False where it surely is
-        not, None where it is not known."""
+        """Whether a flag is on: True if it may be (a true constant is among the values), False if it provably is
+        not, None if unknown."""
         found = self.argument(name, frame)
         if any(isinstance(value, Const) and value.value for value in found.values):
             return True
@@ -256,7 +259,7 @@ class Loader:
         return None
 
     def datasets(self, frame: Frame | None = None) -> Values:
-        """What the dataset argument can be."""
+        """The values that the dataset argument can have."""
         found = self._datasets.get(frame)
         if found is None:
             found = self._datasets[frame] = self._find_datasets(frame)
@@ -272,7 +275,7 @@ class Loader:
 
     @property
     def gives_only_tensors(self) -> bool:
-        """Whether every part of a batch is surely a tensor: torch stacks the items of a TensorDataset."""
+        """Whether every part of a batch is provably a tensor, because torch stacks the items of a TensorDataset."""
         collate = self.argument("collate_fn")
         values = self.datasets()
         return collate.absent and not collate.values and bool(values) and all(map(self._is_of_tensors, values))
@@ -287,7 +290,7 @@ class Loader:
         return bool(inside) and all(map(self._is_of_tensors, inside))
 
     def _called_on(self, caller: Caller) -> Values:
-        """The objects on which a call calls the method that makes the loader."""
+        """The receivers of a call of the method that makes the loader."""
         func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else Opaque()
         if not isinstance(func, Attribute):
             return (UNKNOWN,)
@@ -295,13 +298,16 @@ class Loader:
 
     @cached_property
     def _own_object(self) -> Instance | None:
-        """Any object whose method makes the loader."""
+        """An unspecified object of the class whose method makes the loader; None outside of methods."""
         number = self.file.enclosing_class(self.site.scope)
         return Instance(Class(self.file, number)) if number is not None else None
 
     def _heirs(self, value: Value) -> Iterator[Value]:
-        """The value; for the object whose method makes the loader, where nothing more is known of it, the objects that
-        the method is called on, and one of each class that inherits it unless all of those calls are known."""
+        """The value itself, unless it is the unspecified receiver of the method that makes the loader.
+
+        Such a receiver is replaced by the objects that the method is called on. If some of those are unknown, the
+        receiver itself and one object of each subclass that inherits the method are added.
+        """
         if value is not self._own_object:
             yield value
             return
@@ -325,13 +331,13 @@ class Loader:
                     yield Instance(heir)
 
     def _inherits(self, cls: Class, scope: int) -> bool:
-        """Whether a class has the function `scope` of this file as its method."""
+        """Whether `cls` resolves the method's name to the function `scope` of this file."""
         method = self.world.hierarchy.method(cls, self.file.scopes[scope].name)
         return method is not None and method.key == (self.file.path, scope)
 
 
 def written(loader: Loader, option: str) -> Expr | None:
-    """The expression that the loader's own call gives for an option; None where it comes another way."""
+    """The expression that the loader's own call passes for an option; None if it arrives another way."""
     name = loader.api.names.get(option, option)
     arguments = loader.file.calls[loader.call].args
     for argument in arguments:
@@ -343,7 +349,7 @@ def written(loader: Loader, option: str) -> Expr | None:
 
 
 def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
-    """The API behind a callee, if calling it makes a DataLoader; with the name to show."""
+    """The loader API that calling `value` constructs, and the name to show; None if calling it makes no DataLoader."""
     if isinstance(value, External):
         api = LOADERS.get(canonical(value.name))
         if api is None and value.name in world.settings.loaders:
@@ -364,12 +370,12 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 
 
 def find_loaders(world: World) -> Iterator[Loader]:
-    """All calls of the project that make a DataLoader, in the order of the files."""
+    """All calls of the project that construct a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*_in_reach(world), *world.settings.loaders)}
     names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
-    # The nearest names first, and by the alphabet: which are left out does not depend on the order of a set.
+    # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
     todo = deque(sorted(names))
     while todo:
         for alias in sorted(world.aliases(todo.popleft())):
@@ -404,7 +410,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
 
 
 def _filled_options(world: World, file: SourceFile, index: int) -> Iterator[Loader]:
-    """The options of a trainer among the objects whose fields a call fills."""
+    """The trainer options among the objects whose fields a call fills."""
     for made in world.values.evaluate(CallRef(index), world.call_site(file, index, None)):
         for one in world.mappings.flattened(made):
             if isinstance(one, Instance) and one.file is file and one.call == index:
@@ -414,8 +420,11 @@ def _filled_options(world: World, file: SourceFile, index: int) -> Iterator[Load
 
 
 def _in_reach(world: World) -> Iterator[str]:
-    """The APIs that can make a DataLoader here. One that is written as variables are, in lower case, counts where its
-    package is imported: what a variable of that name is bound to, and bound to in turn, is most of a program."""
+    """The APIs that can construct a DataLoader in this project.
+
+    An API with a lower-case name, as variables have, counts only if its package is imported: otherwise following
+    everything that a variable of that name is bound to would visit most of a program.
+    """
     imported = {name for file in world.files.values() for name in file.imported_packages()}
     for name in LOADERS:
         package, _, rest = name.partition(".")
@@ -424,9 +433,11 @@ def _in_reach(world: World) -> Iterator[str]:
 
 
 def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
-    """The calls of what another call gives, of `partial` or of a function that may return what makes loaders, and of a
-    class with types in brackets: `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`,
-    `DataLoader[Batch](rows)`."""
+    """The calls whose callee is itself a call of `partial` or of a function that may return a loader class, or a class
+    with type arguments.
+
+    Examples: `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`, `DataLoader[Batch](rows)`.
+    """
     names = {"partial", *world.aliases("partial")} | {one[:-2] for one in loaders if one.endswith("()")}
     for file, index in world.called(""):
         func = file.calls[index].func
@@ -446,6 +457,6 @@ def _given(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:
 
 
 def _captured_only_by_keyword(world: World, star: Actual) -> bool:
-    """A subclass's `*args` handed on, of which nothing is known: what is not the dataset is passed by keyword in
-    practice."""
+    """Whether `star` is a subclass's `*args` passed on with unknown contents: in practice everything but the dataset
+    is passed by keyword."""
     return star.starred and isinstance(star.expr, Name) and world.values.passed(star) == (UNKNOWN,)

@@ -84,12 +84,15 @@ class Project:
         paths: Iterable[str] | None = None,
         notebooks: Mapping[str, CellText] = MappingProxyType({}),
     ) -> Project:
-        """Link the facts of files by path. `paths` names all files of the project where some were left unparsed, and
-        `notebooks` those texts that are made of cells."""
+        """Link the facts of files, given by path.
+
+        `paths` names all files of the project if some of them were not parsed. `notebooks` maps the paths of notebooks
+        to the text of their cells.
+        """
         return cls(World(facts, settings, Libraries, paths), notebooks)
 
     def ask(self, question: Callable[[Project], T]) -> T:
-        """The one object of a class that answers questions about this project; it keeps what it works out."""
+        """Return the project's single instance of a query class, `question(self)`; it memoizes its answers."""
         found: T | None = self._answers.get(question)
         if found is None:
             found = self._answers[question] = question(self)
@@ -114,7 +117,8 @@ class Project:
 
     @cached_property
     def methods(self) -> StartMethods:
-        """The start methods in force where loaders are made and where processes are launched by the method in force."""
+        """The start methods in force wherever a loader is made or a process is launched with the default start
+        method."""
         places = [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders]
         places += [
             (launch.file, launch.file.calls[launch.call].scope)
@@ -126,7 +130,7 @@ class Project:
     # Places
 
     def shown(self, path: str) -> str:
-        """A path as messages show it: relative to the project's top where it lies below."""
+        """A path as messages show it: relative to the project root if it lies below the root."""
         inside = os.path.relpath(path, self.world.settings.root) if os.path.isabs(path) else path
         return path if inside.startswith("..") else inside.replace(os.sep, "/")
 
@@ -140,7 +144,10 @@ class Project:
         return f"{self.shown(inside)}:{span.line}" if cell is None else f"{self.shown(inside)}:cell {cell}:{span.line}"
 
     def in_cell(self, path: str, span: Span) -> tuple[str, int | None, Span]:
-        """A place as a reader knows it: in a notebook its path, the cell and the range inside it."""
+        """The position in terms of the notebook: its path, the cell number and the range inside the cell.
+
+        For a file that is no notebook: the path and span unchanged, and None as the cell.
+        """
         place = self._notebooks[path].place(span) if path in self._notebooks else None
         return (path, None, span) if place is None else place
 
@@ -154,7 +161,8 @@ class Project:
         return Place(loader.file.path, loader.span, f"this {loader.name} starts the workers")
 
     def scripts(self, suffixes: tuple[str, ...], marker: bytes) -> Iterator[str]:
-        """Files near the top of the project with one of the suffixes whose first 4 KiB hold the marker."""
+        """Yield the files at most three directories below the root that have one of the suffixes and `marker` in
+        their first 4 KiB."""
         for directory, folders, names in walk(self.world.settings.root):
             inside = os.path.relpath(directory, self.world.settings.root)
             depth = 0 if inside == "." else inside.count(os.sep) + 1
@@ -171,17 +179,18 @@ class Project:
     # Start methods
 
     def regimes(self, loader: Loader, beside: Iterable[str] = (), holder: str = "") -> list[Regime]:
-        """The start methods under which the loader's workers can run, what the project decides first.
+        """The start methods under which the loader's workers can run, those that the project itself sets first.
 
-        Left out are those of programs without the files `beside`, which make what the loader reads, and those of calls
-        that give the loader other datasets than that of `holder` ("Faces.transform").
+        Omitted are the start methods of programs that do not include the files `beside`, which create what the loader
+        reads. If `holder` is given ("Faces.transform"), those of calls that pass the loader a dataset of another class
+        are omitted too.
         """
         key = (loader.file.path, loader.call)
         found = self._regimes.get(key)
         if found is None:
             found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
         if others := set(beside) - {loader.file.path}:
-            # What a test makes lives while it runs, and reaches the loaders alone that its code leads to.
+            # What a test creates exists only while that test runs, and reaches only loaders that the test's code calls.
             tests = {path for path in others if self.import_graph.is_test(path)}
             if tests and not tests <= self.programs.leading(loader.file, loader.site.scope):
                 return []
@@ -194,18 +203,21 @@ class Project:
         return {loader.file.path, *(hop.file.path for hop in chain)}
 
     def chain(self, arrival: Arrival | None, hops: Iterable[Hop] = ()) -> tuple[Place, ...]:
-        """The trace of a start method, its origin and every call site from there, and of `hops` that go on from it."""
+        """The trace of a start method: its origin, every call site from there, then `hops`."""
         return (*(self.trace(arrival.chain()) if arrival is not None else ()), *self.trace(hops))
 
     # Datasets
 
     def dataset_values(self, loader: Loader) -> Values:
-        """What a loader reads from, wrappers such as Subset still around it."""
+        """The values of a loader's dataset argument, including wrappers such as Subset."""
         return loader.datasets()
 
     def dataset_objects(self, loader: Loader) -> list[Instance]:
-        """The project's own dataset objects that a loader reads from, inside wrappers too. Those of programs that do
-        not hold the loader are none of its own, though a function that both call may hide that."""
+        """The project's own dataset objects that a loader reads from, also those inside wrappers.
+
+        Objects that only arise in programs without the loader are excluded: a function that both programs call would
+        otherwise merge them.
+        """
         key = (loader.file.path, loader.call)
         found = self._objects.get(key)
         if found is None:
@@ -216,13 +228,14 @@ class Project:
         return found
 
     def _served(self, loader: Loader) -> Values:
-        """What a loader reads from, without what the calls that lead to it give it together with no workers, or not at
-        all."""
+        """The loader's dataset values, without those that only arrive on call paths with zero workers or with
+        another dataset."""
         values = self._with_workers(loader, loader.datasets)
         return tuple(value for value in values if self._may_serve(loader, value))
 
     def _with_workers(self, loader: Loader, given: Callable[[Frame | None], Values]) -> Values:
-        """What is given to a loader, without what comes in calls of the function around that rule workers out."""
+        """The values passed to a loader, without those from callers of the enclosing function that set the number of
+        workers to 0."""
         call = loader.file.calls[loader.call]
         if loader.file.scopes[call.scope].kind != "function":
             return given(None)
@@ -240,8 +253,8 @@ class Project:
         return goes_with_workers(self.world, loader, value) is not False
 
     def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
-        """Whether workers, or a dataset of the holder's class ("Faces.transform"), are only what a loader may have: an
-        unpacked mapping may give the workers, or the class is one of those that a name may mean."""
+        """Whether the finding depends on a guess: the worker count may come only from an unpacked mapping, or the
+        dataset's class ("Faces" of holder "Faces.transform") is only one of those that a name can refer to."""
         if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
             return True
         name = holder.partition(".")[0]
@@ -250,7 +263,7 @@ class Project:
         return bool(meant) and all(self.world.chosen_by_name(value) for value in meant)
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
-        """Everything that the loader's datasets hold, each with the name of the dataset's class."""
+        """All values inside the loader's datasets, each with the name of the dataset's class."""
         key = (loader.file.path, loader.call)
         found = self._pieces.get(key)
         if found is None:
@@ -273,8 +286,8 @@ class Project:
                     yield from self._pieces_of(held, name, "", 0, seen)
 
     def _external(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Instance]:
-        """The objects from outside the project that a value is or holds. Of many ways to one, as a chain of methods
-        has them, the first counts."""
+        """The objects of external classes that a value is or contains, each once, by the shortest path: chained
+        methods reach the same object in many ways."""
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in self.world.mappings.flattened(value):
@@ -308,8 +321,8 @@ class Project:
                     yield name, piece._replace(given=given) if given in PICKLE_BY_VALUE else piece
 
     def shipped_objects(self, loader: Loader) -> list[Instance]:
-        """The objects of the project that workers are sent: the datasets, and what serves as `collate_fn` or
-        `worker_init_fn`, or has them as its methods."""
+        """The project's objects that are sent to workers: the datasets, and the objects used as `collate_fn` or
+        `worker_init_fn` or whose methods are."""
         found = dict.fromkeys(self.dataset_objects(loader))
         for argument in ("collate_fn", "worker_init_fn"):
             for value in self.callables(loader, argument):
@@ -319,7 +332,8 @@ class Project:
         return list(found)
 
     def callables(self, loader: Loader, argument: str) -> Values:
-        """What `collate_fn` or `worker_init_fn` of a loader can be, by its construction or set afterwards."""
+        """The values that a loader's `collate_fn` or `worker_init_fn` can have, passed to the constructor or
+        assigned afterwards."""
         key = (loader.file.path, loader.call, argument)
         values = self._callables.get(key)
         if values is None:
@@ -328,7 +342,7 @@ class Project:
 
     def _find_callables(self, loader: Loader, argument: str) -> Values:
         known = self._with_workers(loader, lambda frame: loader.argument(argument, frame).values)
-        # Where no call that is known asks for workers, one that is not known does.
+        # If no known call asks for workers, an unknown one must.
         found = dict.fromkeys(known or loader.argument(argument).values)
         for file, store in self.world.stores.outside_stores(argument):
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
@@ -343,7 +357,7 @@ class Project:
     # Code that runs in workers
 
     def worker_runs(self, loader: Loader) -> list[WorkerRun]:
-        """Every function that the loader's workers run, entry by entry, nearest first."""
+        """Every function that the loader's workers run, grouped by entry point and nearest first."""
         key = (loader.file.path, loader.call)
         found = self._worker_runs.get(key)
         if found is None:
@@ -378,21 +392,24 @@ class Project:
 
     @staticmethod
     def _of_any(functions: Values) -> Iterator[Function]:
-        """The methods among the functions on any object of their classes, where there are so many functions that some
-        objects were merged: the attributes of all of them count."""
+        """The methods among `functions`, rebound to an unspecified object of their class.
+
+        Only where the number of functions reached its bound, so that objects were merged: then the attributes of all
+        objects of the class count.
+        """
         if len(functions) >= limits.VALUES.most:
             for one in dict.fromkeys(functions):
                 if isinstance(one, Function) and isinstance(one.receiver, Instance) and one.receiver.call >= 0:
                     yield Function(one.file, one.scope, Instance(one.receiver.of))
 
     def _own_collate(self, cls: Class) -> Iterator[WorkerRun]:
-        """A loader class of the project that hands one of its methods to the base as `collate_fn`."""
+        """The `collate_fn` of a loader class of the project that passes one of its own methods to the base class."""
         method = self.world.hierarchy.method(cls, "collate_fn")
         if method is not None:
             yield from self.workers.of_callable(method, "collate_fn")
 
     def _callable_parts(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Value]:
-        """What can be called of all that a value holds and that is not `seen` yet."""
+        """The callables among all values inside `value` that are not in `seen` yet."""
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in self.world.mappings.flattened(value):
@@ -406,8 +423,8 @@ class Project:
                     yield from self._callable_parts(inner, depth + 1, seen)
 
     def may_use_nccl(self, loader: Loader, use_cuda: Callable[[list[SourceFile]], bool]) -> bool:
-        """Whether the loader's program sets up torch.distributed with NCCL, or with a backend that is not known where
-        its files use CUDA, as `use_cuda` says of them."""
+        """Whether the loader's program initializes torch.distributed with NCCL, or with an unknown backend while
+        `use_cuda` is true of its files."""
         calls = self.world.called("init_process_group")
         if not calls:
             return False
@@ -425,7 +442,7 @@ class Project:
         return unknown and use_cuda([self.world.files[path] for path in sorted(around) if path in self.world.files])
 
     def starts_threads_before(self, loader: Loader) -> bool:
-        """Whether the function around the loader starts a thread before it makes the loader."""
+        """Whether the function that makes the loader starts a thread before it."""
         call = loader.file.calls[loader.call]
         for index in loader.file.calls_of(call.scope):
             other = loader.file.calls[index]
@@ -441,7 +458,8 @@ class Project:
     # Calls
 
     def external_calls(self, name: str, prefix: str) -> Iterator[tuple[SourceFile, int, str]]:
-        """Calls of APIs from outside the project by the last name of the callee and the beginning of the full one."""
+        """Calls of external APIs whose last name is `name` and whose full name begins with `prefix`, each as file,
+        call and full name."""
         names = {name, *self.world.aliases(name)}
         for one in sorted(names):
             for file, index in self.world.called(one):
@@ -452,7 +470,7 @@ class Project:
                         break
 
     def external_name(self, file: SourceFile, index: int) -> str | None:
-        """The full name of the API from outside the project that a call calls, if it is one."""
+        """The full name of the external API that a call calls; None if it calls none."""
         site = self.world.call_site(file, index, None)
         for value in self.world.values.evaluate(file.calls[index].func, site):
             if isinstance(value, External):
@@ -462,7 +480,7 @@ class Project:
     def evaluate_argument(
         self, file: SourceFile, index: int, position: int, keyword: str, frame: Frame | None = None
     ) -> Values | None:
-        """The values of an argument of a call of some other API; None where it is not given."""
+        """The values of an argument of a call of any API; None if the argument is not given."""
         actuals = self.world.actuals(file, index, frame)
         actual = actuals.keywords.get(keyword) if keyword else None
         if actual is None and 0 <= position < len(actuals.positional):
@@ -472,7 +490,7 @@ class Project:
         return self.world.values.evaluate(actual.expr, actual.site)
 
     def text(self, file: SourceFile, call: Call) -> str:
-        """A callee as written."""
+        """The callee as written in the source."""
         return render(call.func, file)
 
     def at_module_level(self, file: SourceFile, index: int) -> bool:

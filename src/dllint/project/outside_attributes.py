@@ -1,4 +1,4 @@
-"""Attributes of datasets, and of what they hold, that code other than their own methods sets:
+"""Attributes of datasets, and of the objects inside them, that code other than their own methods sets:
 `dataset.transform = …`."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OWN = frozenset({"self", "cls", "args"})
 
 
 class Assigned(NamedTuple):
-    """An assignment to an attribute, with the object that it is set on."""
+    """An assignment to an attribute, with the object whose attribute it sets."""
 
     attr: str
     file: SourceFile
@@ -34,34 +34,34 @@ class Assigned(NamedTuple):
 
     @property
     def at_once(self) -> bool:
-        """Whether the function that makes the object sets the attribute too."""
+        """Whether the function that constructs the object also sets the attribute."""
         made = self.base.file is self.file and self.base.call >= 0
         return made and self.file.calls[self.base.call].scope == self.store.scope
 
     def site_for(self, value: Instance) -> Site:
-        """Where it is set on one of the objects."""
+        """The site of the assignment, in the activation that constructed `value` if that function also sets it."""
         return self.site._replace(frame=value.frame) if self.at_once else self.site
 
 
 class OutsideAttributes:
-    """The assignments to attributes of a project's datasets."""
+    """The assignments from outside to attributes of a project's datasets."""
 
     def __init__(self, world: World, is_dataset: Callable[[Class], bool]) -> None:
         self.world = world
         self._is_dataset = is_dataset
 
     def of_class(self, cls: Class) -> list[Assigned]:
-        """Those on objects of a class of the project."""
+        """The assignments to attributes of objects of one of the project's classes."""
         return self._by_object.get(cls.key, [])
 
     def of_object(self, value: Instance) -> Values:
-        """What is put on an object of a class from outside the project."""
+        """The values assigned to attributes of an object of an external class."""
         found = self._by_object.get((value.file, value.call), ()) if isinstance(value.of, External) else ()
         return tuple(one for each in found for one in self.world.values.evaluate(each.store.value, each.site))
 
     @cached_property
     def _by_object(self) -> dict[Hashable, list[Assigned]]:
-        """All of them, by class or by the call that makes the object."""
+        """All assignments, by class key, or by file and call that construct an external object."""
         table: dict[Hashable, list[Assigned]] = {}
         for file in self.world.files.values():
             for scope in range(len(file.scopes)):
@@ -70,13 +70,14 @@ class OutsideAttributes:
                         of = one.base.of
                         if isinstance(of, External):
                             table.setdefault((one.base.file, one.base.call), []).append(one)
-                        # On other objects only what they are given where they are made: it is there from the start.
+                        # For other objects only an assignment where they are constructed counts: its value is there
+                        # from the start.
                         elif self._is_dataset(of) or one.at_once:
                             table.setdefault(of.key, []).append(one)
         return table
 
     def _assigned(self, file: SourceFile, store: Store) -> Iterator[Assigned]:
-        """An assignment, for each object whose attribute it sets."""
+        """An assignment, once for each object whose attribute it sets."""
         wrapped = isinstance(store.base, Attribute) and store.base.attr == "dataset"
         base = store.base.value if wrapped and isinstance(store.base, Attribute) else store.base
         if not isinstance(store.key, str) or not isinstance(base, Name) or (base.id in _OWN and not wrapped):

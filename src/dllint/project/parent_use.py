@@ -21,7 +21,7 @@ _BUILTINS = {"len": (_LENGTH,), "iter": (_ITERATION, _ITEM), "list": (_ITERATION
 
 
 class ParentTouches:
-    """Finds the uses in the parent, for one loader and one of its datasets."""
+    """Finds the uses in the parent process, for one loader and one of its datasets."""
 
     def __init__(self, project: Project, loader: Loader, dataset: Instance) -> None:
         self.project = project
@@ -32,11 +32,12 @@ class ParentTouches:
         self.cls: Class = dataset.of
 
     def of(self, functions: set[tuple[str, int]]) -> Hop | None:
-        """The first place where the parent runs one of the functions on the dataset, if it does."""
+        """The first place where the parent process runs one of the functions on the dataset; None if it does not."""
         return next((hop for method, hop in self._touches() if self._runs(method, functions)), None)
 
     def _runs(self, method: str, functions: set[tuple[str, int]]) -> bool:
-        """Whether calling a method runs one of the functions, by what it asks of its own object too."""
+        """Whether calling a method runs one of the functions, directly or through the methods that it calls on its
+        own object."""
         asked = [method]
         for name in asked:
             for run in self.project.workers.of_method(self.dataset, name):
@@ -46,7 +47,7 @@ class ParentTouches:
         return False
 
     def _touches(self) -> Iterator[tuple[str, Hop]]:
-        """Methods that the parent calls, explicitly or not."""
+        """Methods that the parent process calls explicitly or implicitly, each with the place."""
         for file, scope in self.project.datasets.init_code(self.cls):
             where = self.world.files[file]
             for method, span_of in self._in_scope(where, scope, own=True):
@@ -59,13 +60,17 @@ class ParentTouches:
             yield _LENGTH, Hop(self.loader.file, self.loader.span, "the DataLoader asks for the length here")
 
     def _measured(self) -> bool:
-        """Whether the loader's own sampler asks for the length of the dataset, in the parent."""
+        """Whether the loader's default sampler calls `len(dataset)`, which happens in the parent process."""
         given = [self.loader.argument(name) for name in ("sampler", "batch_sampler")]
         return all(found.absent for found in given) and self.world.hierarchy.method(self.cls, _ITEM) is not None
 
     def _scopes(self) -> Iterator[tuple[SourceFile, int, tuple[int, int]]]:
-        """The scope around the loader, and the one in which the dataset is made, each with where it gets there: to the
-        loader, or out of the function that makes the dataset."""
+        """The scope of the loader and the scope that constructs the dataset, each with the position up to which it
+        counts.
+
+        That is the loader's position, or where the function that constructs the dataset calls or returns to the
+        loader's function.
+        """
         file, call = self.loader.file, self.loader.file.calls[self.loader.call]
         yield file, call.scope, (call.span.line, call.span.column)
         made = self.dataset.file
@@ -86,7 +91,8 @@ class ParentTouches:
                 return
 
     def _in_scope(self, file: SourceFile, scope: int, own: bool) -> Iterator[tuple[str, Hop]]:
-        """Uses of the dataset in a scope; with `own`, of a method's receiver, whose plain calls are known already."""
+        """Uses of the dataset in a scope; with `own`, of a method's receiver, whose explicit calls are already
+        known."""
         for index in file.calls_of(scope):
             call = file.calls[index]
             site = self.world.call_site(file, index, None)

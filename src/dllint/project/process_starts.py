@@ -1,4 +1,4 @@
-"""Where processes start: calls of launchers, and where loaders with workers are iterated."""
+"""Where processes start: calls of launchers, and the iteration of loaders with workers."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
-"""Builtins that take a loader and do not iterate it."""
+"""Builtins that take a loader without iterating it."""
 _TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A start method of a launch. `where` names the targets that have it as default, where the project shows none."""
+    """A start method of a launch. `where` names the targets whose default it is, if the project does not set it."""
 
     name: str
     where: str = ""
@@ -49,8 +49,10 @@ class Method:
 
 @dataclass(frozen=True)
 class Iteration:
-    """A place where a loader is iterated, and so where its workers start. `call` is -1 where no call does so: in a
-    `for` statement, or where `unpacked`, as in `[*batches]`."""
+    """A place where a loader is iterated, and therefore its workers start.
+
+    `call` is -1 if no call iterates it: in a `for` statement, or with `unpacked`, in `[*batches]`.
+    """
 
     loader: Loader
     file: SourceFile
@@ -63,7 +65,7 @@ class Iteration:
 
 
 class _Loop(NamedTuple):
-    """What a statement goes through without a call."""
+    """An expression that a statement iterates without a call."""
 
     expr: Expr
     span: Span
@@ -96,7 +98,7 @@ class Starting:
 
     @cached_property
     def launching(self) -> dict[tuple[str, int], list[Launch]]:
-        """The calls at which processes of launches start."""
+        """The launches by the call that starts their processes."""
         found: dict[tuple[str, int], list[Launch]] = {}
         for launch in (*self.project.launches.all(), *self.project.launches.blind()):
             for file, index in self.started(launch):
@@ -120,15 +122,18 @@ class Starting:
                     yield file, index
 
     def _is_process(self, file: SourceFile, index: int, expr: Expr, launch: Launch) -> bool:
-        """Whether what `start()` is called on is the process that the launch makes."""
+        """Whether `expr`, the receiver of `start()`, is the process that the launch creates."""
         values = self.world.values.evaluate(expr, self.world.call_site(file, index, None))
         return any(
             isinstance(value, Instance) and value.file is launch.file and value.call == launch.call for value in values
         )
 
     def daemonic(self, launch: Launch) -> bool:
-        """Whether the processes of a launch are daemons, which may not have children: those of a pool, and those that
-        are made with `daemon=True` or get it set before they start."""
+        """Whether the processes of a launch are daemonic, and so cannot have children.
+
+        That is true of processes of a pool, and of those created with `daemon=True` or with `daemon` set to True before
+        they start.
+        """
         if launch.daemonic:
             return not self._own_context(launch)
         given = self.world.actuals(launch.file, launch.call, launch.frame).keywords.get("daemon")
@@ -146,7 +151,7 @@ class Starting:
         return False
 
     def _own_context(self, launch: Launch) -> bool:
-        """Whether a pool is made with a context that may make other processes than daemons."""
+        """Whether a pool uses a context that may create processes that are not daemonic."""
         func = launch.file.calls[launch.call].func
         site = self.world.call_site(launch.file, launch.call, launch.frame)
         for value in self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
@@ -168,7 +173,7 @@ class Starting:
         return {(loader.file.path, loader.call): loader for loader in self.project.loaders}
 
     def iterations(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Iteration]:
-        """Where loaders are iterated directly in a scope."""
+        """The places where a scope itself iterates loaders."""
         for loop in self._loops(file, scope):
             site = Site(file, scope, loop.region, (loop.statement.line, loop.statement.column), frame)
             for loader in self.iterated(loop.expr, site):
@@ -179,14 +184,15 @@ class Starting:
             consumed = list(self._consumed(file, index, site))
             found = [loader for expr in consumed for loader in self.iterated(expr, site)]
             if isinstance(call.func, Attribute):
-                # Frameworks take lists and dicts of loaders too.
+                # Frameworks accept lists and dicts of loaders too.
                 found += [loader for expr in consumed for loader in self._among(self._held(expr, site))]
             found += self._by_framework(file, index, site)
             for loader in {(loader.file.path, loader.call): loader for loader in found}.values():
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
 
     def _loops(self, file: SourceFile, scope: int) -> list[_Loop]:
-        """What a scope goes through without a call: in `for`, `yield from`, `[*batches]`, `print(*batches)`."""
+        """The expressions that a scope iterates without a call: `for`, `yield from`, `[*batches]`,
+        `print(*batches)`."""
         found = self._looped.get((file.path, scope))
         if found is None:
             found = self._looped[file.path, scope] = [
@@ -209,12 +215,12 @@ class Starting:
         return found
 
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
-        """The arguments of a call that it iterates itself."""
+        """The arguments that a call itself iterates."""
         call = file.calls[index]
         if isinstance(call.func, Name) and call.func.id in ITERATING:
             yield from (argument.value for argument in call.args[:1] if argument.keyword is None)
         elif call.func == Name("next") and call.args and not call.args[0].keyword:
-            # What `iter` gave began to be iterated there; what goes through a loader lazily begins here.
+            # An iterator from `iter` started its workers there; a lazy wrapper starts them here.
             values = self.world.values.evaluate(call.args[0].value, site)
             if not any(self._among(values, idle=True)):
                 yield call.args[0].value
@@ -225,7 +231,8 @@ class Starting:
                     return
 
     def _by_framework(self, file: SourceFile, index: int, site: Site) -> Iterator[Loader]:
-        """The loaders that a trainer makes, or has hooks make, and iterates in a call: `Trainer(…).fit(model)`."""
+        """The loaders that a trainer constructs, or obtains from hooks, and iterates in a call:
+        `Trainer(…).fit(model)`."""
         func = file.calls[index].func
         if not self._loaders or not isinstance(func, Attribute) or func.attr not in _TRAINING:
             return
@@ -241,7 +248,7 @@ class Starting:
                 yield from self._handed(trainer)
 
     def _handed(self, trainer: Value) -> Iterator[Loader]:
-        """The loaders that the constructor of a trainer is given."""
+        """The loaders that are passed to the constructor of a trainer."""
         if not isinstance(trainer, Instance) or not isinstance(trainer.of, External) or trainer.call < 0:
             return
         hooks = HOOKS.get(canonical(trainer.of.name))
@@ -253,23 +260,25 @@ class Starting:
                 yield from self._among(self._held(given.expr, given.site))
 
     def _held(self, expr: Expr, site: Site) -> Iterator[Value]:
-        """What containers hold."""
+        """The elements of containers."""
         for value in self.world.values.evaluate(expr, site):
             yield from self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else ()
 
     def _among(self, values: Iterable[Value], idle: bool = False) -> Iterator[Loader]:
-        """The loaders among values; `idle` ones too, which the call that makes them gives no workers."""
+        """The loaders among values; with `idle`, also those whose constructing call sets zero workers."""
         for value in values:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
-                # The call that makes this one may rule workers out, though others do not.
+                # The constructing call on this path may rule workers out even if others do not.
                 works = idle or loader is None or value.frame is None or loader.workers(value.frame).kind != "none"
                 if loader is not None and works:
                     yield loader
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0, idle: bool = False) -> Iterator[Loader]:
-        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`;
-        `idle` ones too, whose making rules workers out."""
+        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`.
+
+        With `idle`, also those constructed with zero workers.
+        """
         if not self._loaders or limits.COUNTING_DEPTH.exceeded(depth):
             return
         for value in self.world.values.evaluate(expr, site):
@@ -291,8 +300,8 @@ class Starting:
                 yield from self._iterated_by(value, value.of, depth, idle)
 
     def gone_through(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
-        """The loaders that iterating an expression goes through, in the `__iter__` of the project's own classes and in
-        its generators too."""
+        """The loaders that iterating an expression reaches, also through the `__iter__` of the project's own classes
+        and its generators."""
         yield from self.iterated(expr, site, idle=True)
         if limits.COUNTING_DEPTH.exceeded(depth):
             return
@@ -313,7 +322,7 @@ class Starting:
                         yield from self.gone_through(call.args[0].value, here, depth + 1)
 
     def _iterating(self, value: Value) -> Iterator[tuple[Function, Frame | None]]:
-        """The function of the project that runs where a value is iterated."""
+        """The function of the project that runs when a value is iterated."""
         if not isinstance(value, Instance) or value.file is None or value.call < 0:
             return
         if isinstance(value.of, Class):
@@ -324,7 +333,8 @@ class Starting:
             yield from generators.runs(self.world, value)
 
     def _iterated_by(self, value: Instance, cls: Class, depth: int, idle: bool) -> Iterator[Loader]:
-        """The loaders that an iteration reads through an object whose class inherits from a progress bar."""
+        """The loaders that an iteration reads through an object whose class inherits from a progress bar or similar
+        iterator."""
         if value.file is None or value.call < 0 or self.world.hierarchy.method(cls, "__iter__") is not None:
             return
         making = (value.file, value.call, value.frame)
@@ -335,15 +345,18 @@ class Starting:
 
     @staticmethod
     def _goes_on(value: Instance, in_place: bool) -> bool:
-        """Whether iterating what something from outside gave iterates its arguments. Of what is kept under a name that
-        must be known; what a loop is written over is there to be iterated."""
+        """Whether iterating the result of an external call iterates its arguments.
+
+        The callee must be known if the result is kept under a name. A call written directly in a loop's header is there
+        to be iterated.
+        """
         if not isinstance(value.of, External):
             return False
         name = canonical(value.of.name)
         return name in HANDING_ON or (name not in _MEASURING and (in_place or keeps_arguments(name)))
 
     def described(self, iteration: Iteration) -> str:
-        """What a person reads of it: "this loop over a DataLoader", or the call."""
+        """The iteration as messages name it: "this loop over a DataLoader", or the call."""
         if iteration.call < 0:
             return f"this {'unpacking of' if iteration.unpacked else 'loop over'} a {iteration.loader.name}"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
@@ -354,6 +367,6 @@ def _is_iterator(value: Value) -> bool:
 
 
 def _iterates(name: str) -> bool:
-    """Whether a method of a framework iterates the loaders that it is given: `Trainer().fit`."""
+    """Whether a framework's method iterates the loaders passed to it: `Trainer().fit`."""
     owner, _, entry = name.rpartition("().")
     return owner in HOOKS and HOOKS[owner].iterates and entry in HOOKS[owner].entries

@@ -1,4 +1,4 @@
-"""Programs: the calls at a module's top level that lead to a place, and the environment variables that programs set."""
+"""Programs: the module-level code whose calls reach a place, and the environment variables that programs set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnvironmentSetting:
-    """`os.environ[NAME] = value` or an equivalent call. `name_span` is where the name is written, as a string."""
+    """`os.environ[NAME] = value` or an equivalent call. `name_span` covers the string that is the name; `value` is
+    None if unknown."""
 
     file: SourceFile
     scope: int
@@ -35,7 +36,7 @@ class EnvironmentSetting:
 
 
 class Programs:
-    """Queries about callers up to the module level, and about environment variables."""
+    """Queries about transitive callers up to module level, and about environment variables."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -45,8 +46,8 @@ class Programs:
 
     @staticmethod
     def behind(value: Instance) -> set[str]:
-        """The files that an object comes from: those of its class and construction, and of the calls that lead there
-        as far as its activation remembers them."""
+        """The files that an object comes from: those of its class, of its construction, and of the calls that its
+        activation remembers."""
         found = {file.path for file in (value.file, value.of.file if isinstance(value.of, Class) else None) if file}
         frame: Frame | None = value.frame
         while frame is not None:
@@ -58,7 +59,7 @@ class Programs:
         return found
 
     def above(self, file: SourceFile, scope: int) -> list[str]:
-        """Files whose module level leads to a function through calls (launches among them)."""
+        """The files whose module-level code reaches a function through calls and launches."""
         found = self._above.get((file.path, scope))
         if found is not None:
             return found
@@ -82,12 +83,12 @@ class Programs:
         return found
 
     def leading(self, file: SourceFile, scope: int) -> frozenset[str]:
-        """Files whose code, a test among it that nothing calls, leads to a function through calls."""
+        """The files whose code reaches a function through calls, including tests that nothing calls."""
         self.above(file, scope)
         return self._leading[(file.path, scope)]
 
     def environment(self) -> list[EnvironmentSetting]:
-        """All settings of environment variables by a name that is written out."""
+        """All assignments of environment variables whose name is a string constant."""
         if self._settings is None:
             self._settings = [*self._stored(), *self._called()]
         return self._settings

@@ -1,4 +1,5 @@
-"""The start methods that the workers of a loader can have, and what decides each: the loader, a launcher, a default."""
+"""Regimes: the start methods that a loader's workers can have, and what determines each: the loader, a launcher, a
+default."""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Regime:
-    """One start method that a loader's workers can have, and what decides it.
+    """One start method that a loader's workers can have, and what determines it.
 
     Attributes:
         method: fork, spawn or forkserver.
         source: "explicit" (the loader's own context), "inherited" (of a launched process), "program"
-            (`set_start_method`) or "default" (of a target; `where` says which).
-        arrival: the chain from the launcher, for "inherited" and "program".
+        (`set_start_method`) or "default" (of a target; `where` says which).
+        arrival: the call chain from the launcher, for "inherited" and "program".
         workers: the worker count along that chain.
         only: for "default", whether no target has another default.
     """
@@ -39,31 +40,35 @@ class Regime:
 
     @property
     def shown(self) -> bool:
-        """Whether the project itself, and not a target's default, decides it."""
+        """Whether the project itself, rather than a target's default, determines the start method."""
         return self.source != "default"
 
     @property
     def unchosen(self) -> bool:
-        """Whether nobody has chosen it: a newer Python's default starts the workers, and their number is 0 by
-        default."""
+        """Whether nobody has chosen it: it is a newer Python's default, and the number of workers is 0 by default."""
         return not (self.shown or self.only) and self.method != "fork" and self.workers.off
 
     def weighed(self, severity: Severity) -> Severity:
-        """The severity of what fails or costs under this start method: an error needs workers that are surely there,
-        and what nobody has chosen is info."""
+        """The severity of a failure or cost under this start method.
+
+        An error becomes a warning unless workers are certain. If nobody has chosen the start method, it is info.
+        """
         if self.unchosen:
             return "info"
         return "warning" if severity == "error" and self.workers.kind != "some" else severity
 
     @property
     def described(self) -> str:
-        """The start method; with the words for where it is the default, if only that decides it."""
+        """The start method; if only a default determines it, followed by where that is the default."""
         return self.method if self.shown else f"{self.method} (the default on {self.where})"
 
 
 def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
-    """The regimes of a loader with workers, what the project decides first; none where its workers are provably none
-    or where a context is given that is not known. Where the code insists on a start method, the others are none."""
+    """The regimes of a loader with workers, those that the project sets first.
+
+    There are none if the loader provably has no workers or its context is unknown. If the code requires certain start
+    methods, the others are omitted.
+    """
     required = methods.required.at(loader.site)
     found = list(_possible_regimes(world, methods, loader))
     left = [one for one in found if one.source == "explicit" or one.method in required]
@@ -74,8 +79,8 @@ def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterato
 
 
 def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
-    """The regimes, whatever the code insists on. A context that only some paths give, as those with workers do, is the
-    loader's own."""
+    """The regimes before requirements of the code are applied. A context that only some paths pass, like those with
+    workers, counts as the loader's own."""
     site = loader.site
     context = loader.context()
     if context is not None and loader.argument("multiprocessing_context").absent is False:
@@ -108,13 +113,13 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         if not arrivals and context in ("fork", "spawn", "forkserver") and _in_all_activations(world, loader, context):
             yield Regime(context, "explicit", None, workers)
         return
-    # Two guesses are too much: that a mapping gives workers, and that a target's default is in force.
+    # That is one guess too many: that the mapping sets workers, and that a target's default is in force.
     if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
         yield from default_regimes(world, workers)
 
 
 def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
-    """The regimes of workers whose start method nothing in the project decides."""
+    """The regimes of workers whose start method nothing in the project determines."""
     defaults = world.settings.targets.default_start_methods()
     for method, where in defaults.items():
         only = len(defaults) == 1
@@ -124,8 +129,8 @@ def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
 
 
 def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
-    """Whether a loader can be given a context however the function around it is called: where only some callers give
-    one, it is not known which datasets go with it."""
+    """Whether every call of the enclosing function gives the loader this context. If only some do, it is unknown
+    which datasets go with it."""
     call = loader.file.calls[loader.call]
     if loader.file.scopes[call.scope].kind != "function":
         return True
@@ -134,21 +139,24 @@ def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
 
 
 class Chains:
-    """Which datasets a loader reads from along a chain of calls: a function that several programs call, or a method
-    that several classes inherit, makes one loader for each."""
+    """The datasets that a loader reads from per call chain.
+
+    A function that several programs call, or a method that several classes inherit, constructs one loader for each.
+    """
 
     def __init__(self, world: World, datasets: Datasets, objects: Callable[[Loader], list[Instance]]) -> None:
-        """`objects` gives the datasets of a loader, whoever calls the function around it."""
+        """`objects` returns the datasets of a loader for all callers of the enclosing function together."""
         self.world = world
         self.datasets = datasets
         self._objects = objects
         self._names: dict[tuple[str, int, Frame | None], set[str]] = {}
 
     def giving(self, loader: Loader, name: str, regimes: list[Regime]) -> list[Regime]:
-        """The regimes whose chain can give the loader a dataset of the class; the defaults where all give others."""
+        """The regimes whose call chain can pass the loader a dataset of the class `name`; the defaults if every
+        chain passes others."""
         if all(one.arrival is None for one in regimes) or name not in self._class_names(loader, None):
             return regimes
-        # A chain that is too long to know its arguments gives the loader all that any call of the function does.
+        # A chain that is too long to know its arguments yields the loader's datasets of all calls of the function.
         clear = any(one.arrival is not None and not self._unclear(one.arrival.frame) for one in regimes)
         known = [one for one in regimes if one.arrival is None or not (clear and self._unclear(one.arrival.frame))]
         left = [one for one in known if one.arrival is None or self._gives(loader, name, one.arrival.frame)]
@@ -161,13 +169,13 @@ class Chains:
         names = self._class_names(loader, frame)
         if names or frame is None:
             return not names or name in names
-        # Lists and numbers are none of the project's datasets; what a library gives may hold one.
+        # Lists and numbers are none of the project's datasets; a library's object may contain one.
         plain = [isinstance(value, (Display, Mapping, Const)) for value in loader.datasets(frame)]
         return not plain or not all(plain)
 
     def _class_names(self, loader: Loader, frame: Frame | None) -> set[str]:
-        """The names of the project's dataset classes that a loader reads from, in an activation of the function around
-        it."""
+        """The names of the project's dataset classes that a loader reads from in an activation of the enclosing
+        function."""
         key = (loader.file.path, loader.call, frame)
         found = self._names.get(key)
         if found is None:
