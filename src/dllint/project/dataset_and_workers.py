@@ -76,7 +76,8 @@ def _along(world: World, loader: Loader, dataset: Instance, path: _Path, levels:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value provably is no unknown object: it neither is nor hides one of the project's datasets."""
+    """Whether a value is fully known, so that it cannot hide the dataset in question: a container, a constant or an
+    object of the project."""
     return isinstance(value, (Display, Mapping, Const)) or (isinstance(value, Instance) and isinstance(value.of, Class))
 
 

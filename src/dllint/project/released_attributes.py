@@ -24,7 +24,7 @@ _Moment = tuple[tuple[int, int, bool], ...]
 
 @dataclass(frozen=True)
 class _Place:
-    """A statement that runs while an object is made: where it stands and the calls that lead to it from `__init__`."""
+    """A statement that runs while an object is constructed, with the calls that lead to it from `__init__`."""
 
     file: SourceFile
     scope: int
@@ -33,7 +33,8 @@ class _Place:
 
     @property
     def moment(self) -> _Moment:
-        """When it runs, to be compared: the ends of the calls and of the statement, each in the function before it."""
+        """A sort key for the execution time: the end positions of the calls and of the statement, each within its
+        own function."""
         calls = ((hop.span.end_line, hop.span.end_column, False) for hop in self.hops)
         return (*calls, (self.event.span.end_line, self.event.span.end_column, True))
 
@@ -48,8 +49,11 @@ class _Place:
 
 
 class Releases:
-    """Finds the released attributes of classes. `init_code` gives the functions that run while an object
-    of a class is made, each with the calls that lead there."""
+    """Finds the released attributes of classes.
+
+    `init_code` returns the functions that run while an object of a class is constructed, each with the calls that lead
+    to it.
+    """
 
     def __init__(self, world: World, init_code: Callable[[Class], Mapping[tuple[str, int], tuple[Hop, ...]]]) -> None:
         self.world = world
@@ -57,9 +61,11 @@ class Releases:
         self._found: dict[tuple[str, int], dict[str, list[_Place]]] = {}
 
     def of(self, cls: Class, owner: Class, store: Store, frame: Frame | None = None) -> Release:
-        """Whether what `store` sets in a method of `owner` is let go afterwards, for objects of `cls`: by the same
-        function, or by another one that `__init__` runs later. "perhaps" where that stands under a condition that may
-        not be met. `frame` is the activation of `__init__`, where it is known."""
+        """Whether objects of `cls` later release what `store` sets in a method of `owner`.
+
+        The release may be in the same function or in one that `__init__` runs later. "perhaps" if it depends on a
+        condition that may be false. `frame` is the activation of `__init__` if known.
+        """
         file = owner.file
         kept = _Place(file, store.scope, store.event, self.init_code(cls).get((file.path, store.scope), ()))
         made = (file.path, store.scope) in self.init_code(cls)
@@ -70,7 +76,7 @@ class Releases:
         return "surely" if "surely" in found else "perhaps" if "perhaps" in found else "never"
 
     def _places(self, cls: Class) -> dict[str, list[_Place]]:
-        """The statements that let attributes go while an object of the class is made."""
+        """The statements that release attributes while an object of the class is constructed."""
         found = self._found.get(cls.key)
         if found is None:
             found = self._found[cls.key] = {}
@@ -88,7 +94,7 @@ class Releases:
         return found
 
     def _by(self, kept: _Place, release: _Place, frame: Frame | None) -> Release:
-        """Whether a statement that lets an attribute go runs whenever the one that sets it does."""
+        """Whether a statement that releases an attribute runs whenever the one that sets it does."""
         around = [(file, region) for file, _, region in kept.regions()]
         held = {
             atom for file, scope, region in kept.regions() for atom in self.world.symbols.atoms(file, scope, region)
@@ -122,13 +128,14 @@ def _lets_go(event: Event) -> bool:
 
 
 def _releases(file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
-    """The statements of a function that let go what it sets itself."""
+    """The statements of a function that release what the function itself sets."""
     for event in file.scopes[scope].events:
         if isinstance(store.key, str) and event.target == Attribute(store.base, store.key) and _lets_go(event):
             yield event
 
 
 def _holds(atom: Atom, held: set[Atom]) -> bool:
-    """Whether a condition is among those in force; of another function only where it reads an attribute or an item."""
+    """Whether a condition is among those in force. One of another function matches only if it reads an attribute or
+    an item."""
     plain = "." in atom.text or "[" in atom.text
     return any(one == atom or (plain and one._replace(scope=atom.scope) == atom) for one in held)

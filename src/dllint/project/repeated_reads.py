@@ -1,4 +1,5 @@
-"""Whether an array is read from a file again in each turn of a loop, so that a container ends with one per turn."""
+"""Whether an array is read from a file again in every iteration of a loop, so that a container ends up with one per
+iteration."""
 
 from __future__ import annotations
 
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
 
 
 class RepeatedReads:
-    """Finds whether loops read arrays again. A call makes an array where it stands; a file that stays open gives one
-    where it is sliced: `rows.append(file[name][:])`."""
+    """Finds whether loops read arrays repeatedly.
+
+    A call creates an array where the call is; an open file creates one where it is sliced:
+    `rows.append(file[name][:])`.
+    """
 
     def __init__(self, world: World, origins: Origins) -> None:
         self.world = world
         self.origins = origins
 
     def calls(self, file: SourceFile, call: int, frame: Frame | None, where: Site, turns: list[int]) -> bool:
-        """Whether a call, or one that leads to it, stands in one of the loops `turns` of the function at `where`."""
+        """Whether a call, or a call that leads to it, is inside one of the loops `turns` of the function at `where`."""
         while not (file is where.file and file.calls[call].scope == where.scope):
             if frame is None or frame.call is None:
                 return False
@@ -35,8 +39,8 @@ class RepeatedReads:
         return any(file.encloses(turn, file.calls[call].region) for turn in turns)
 
     def reads(self, expr: Expr, site: Site, where: Site, turns: list[int], depth: int = 0) -> bool:
-        """Whether the expression, or one that its value comes from, reads an array in one of the loops `turns` of the
-        function at `where`, or in a function that is called there."""
+        """Whether the expression, or one that its value comes from, reads an array inside one of the loops `turns`
+        of the function at `where`, or in a function called there."""
         if limits.ARRAY_STEPS.exceeded(depth):
             return False
         if isinstance(expr, Comprehension):
@@ -48,7 +52,7 @@ class RepeatedReads:
         for step in self.origins.gives(expr, site) if isinstance(expr, (Name, CallRef)) else ():
             if not isinstance(step, Step) or step.expr == expr:
                 continue
-            # What a function gives that is called here is read here.
+            # What a function called here returns is read here.
             called = step.site.scope != site.scope or step.site.file is not site.file
             if called and not (isinstance(expr, CallRef) and _in_turns(site, where, turns)):
                 continue
@@ -58,7 +62,7 @@ class RepeatedReads:
         return any(self.reads(part, site, where, turns, depth + 1) for part in _parts(expr, site.file))
 
     def _is_mapped(self, expr: Expr, site: Site, depth: int = 0) -> bool:
-        """Whether each element of an iterable is what a function of the project gives for it."""
+        """Whether each element of an iterable is the result of a function of the project called for it, as by `map`."""
         for one in self.world.values.evaluate(expr, site) if not limits.ITERATION_DEPTH.exceeded(depth) else ():
             if not isinstance(one, Instance) or one.file is None or one.call < 0:
                 continue
@@ -69,14 +73,15 @@ class RepeatedReads:
         return False
 
     def _is_read(self, expr: Subscript | CallRef, site: Site) -> bool:
-        """Whether an expression reads a file, or slices one that is open, and no array that was read before."""
+        """Whether an expression itself reads a file or slices an open one, rather than an array that was read
+        before."""
         if not any(map(_is_of_file, self.world.values.evaluate(expr, site))):
             return False
         return isinstance(expr, CallRef) or not any(map(_is_of_file, self.world.values.evaluate(expr.value, site)))
 
 
 def _is_of_file(value: Value) -> bool:
-    """Whether a value is an array as reading a file gives it."""
+    """Whether a value is an array returned by a function that reads a file."""
     if not isinstance(value, Instance) or not isinstance(value.of, External):
         return False
     maker = MAKERS.get(canonical(value.of.name))
@@ -84,13 +89,14 @@ def _is_of_file(value: Value) -> bool:
 
 
 def _in_turns(site: Site, where: Site, turns: list[int]) -> bool:
-    """Whether a place is in one of the loops; in any case, where none are asked for."""
+    """Whether a place is inside one of the loops `turns`; True if `turns` is empty."""
     same = site.file is where.file and site.scope == where.scope
     return not turns or (same and any(site.file.encloses(turn, site.region) for turn in turns))
 
 
 def _parts(expr: Expr, file: SourceFile) -> tuple[Expr, ...]:
-    """What the array is in which an expression looks up, or what a call is given."""
+    """The subexpressions that an array may come from: the subscripted value, or the receiver and arguments of a
+    call."""
     if isinstance(expr, CallRef):
         call = file.calls[expr.index]
         return (*call.func.children(), *(argument.value for argument in call.args))

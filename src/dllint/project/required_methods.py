@@ -1,4 +1,4 @@
-"""Start methods that code asserts before it continues: `if mp.get_start_method() != "spawn": raise …`."""
+"""Start methods that code requires before it continues: `if mp.get_start_method() != "spawn": raise …`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ class RequiredMethods:
         self._asked = bool(world.called("get_start_method"))
 
     def at(self, site: Site, levels: int = limits.SETTING_CALLERS.most) -> frozenset[str]:
-        """The start methods with which a place can be reached: as the tests around it say, what is checked before it
-        in the same function, and in all functions that call that one."""
+        """The start methods under which a place is reachable.
+
+        They follow from the tests around it, from checks before it in the same function, and from the same in all
+        callers up to `levels` calls away.
+        """
         if not self._asked:
             return _ALL
         allowed = self._around(site.file, site.scope, site.region) & self._before(site)
@@ -52,7 +55,7 @@ class RequiredMethods:
         return allowed
 
     def _before(self, site: Site) -> frozenset[str]:
-        """What assertions, and calls and `with` statements that surely ran before a place, leave."""
+        """The start methods that pass the assertions, calls and `with` statements that provably run before a place."""
         allowed = _ALL
         file = site.file
         for event in file.scopes[site.scope].events_of("assert", "with"):
@@ -82,7 +85,7 @@ class RequiredMethods:
                     yield method
 
     def _after(self, function: Function) -> frozenset[str]:
-        """The start methods with which a function comes to its end."""
+        """The start methods under which a function returns normally."""
         file, entry = function.file, function.file.scopes[function.scope]
         ends = [event.region for event in entry.events_of("return")]
         if entry.end >= 0:
@@ -91,7 +94,7 @@ class RequiredMethods:
         return frozenset().union(*ways) if ways else _ALL
 
     def _tested(self, test: Expr, holds: bool, site: Site) -> frozenset[str]:
-        """The start methods with which a test comes out as it `holds`; all where it is about something else."""
+        """The start methods for which a test evaluates to `holds`; all of them if it tests something else."""
         if isinstance(test, Not):
             return self._tested(test.operand, not holds, site)
         if not isinstance(test, Compare) or len(test.comparisons) != 1 or not self._asks(test.left, site):
@@ -104,7 +107,7 @@ class RequiredMethods:
         return _ALL & named if (op in ("==", "in")) is holds else _ALL - named
 
     def _asks(self, expr: Expr, site: Site) -> bool:
-        """Whether an expression is what `get_start_method` says."""
+        """Whether an expression is the result of `get_start_method`."""
         values = self.world.values.evaluate(expr, site) if isinstance(expr, (Name, CallRef)) else ()
         return any(
             isinstance(value, Instance)

@@ -23,8 +23,10 @@ _PARENT_ONLY = ("__name__", "current_process", "parent_process")
 
 @dataclass(frozen=True)
 class Reached:
-    """A function that runs, in the activation by which it was first reached, and the calls that lead to it, each with
-    whether it is guessed what that runs."""
+    """A function that runs, in the activation by which it was first reached.
+
+    `calls` are the calls that lead to it, each with whether its target is guessed.
+    """
 
     file: SourceFile
     scope: int
@@ -32,7 +34,7 @@ class Reached:
     calls: tuple[tuple[SourceFile, int, bool], ...] = ()
 
     def hops(self) -> tuple[Hop, ...]:
-        """The calls that lead here, in words."""
+        """The calls that lead to the function, as steps with a description."""
         return tuple(
             Hop(file, file.calls[index].span, f"calls {render(file.calls[index].func, file)}", guessed)
             for file, index, guessed in self.calls
@@ -45,8 +47,11 @@ def reach(
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
     most: limits.Limit = limits.PROCESS_FUNCTIONS,
 ) -> Iterator[Reached]:
-    """The starts and all that they run, nearest first, each function once, or once for each that it is given to call.
-    `follow` says which calls count."""
+    """The starts and all functions that they run, nearest first.
+
+    Each function comes once, a higher-order function once per set of callables that it receives. `follow` tells which
+    calls to follow.
+    """
     seen = Seen(world)
     queue = deque(starts)
     while queue and not most.reached(len(seen)):
@@ -67,20 +72,22 @@ def reach(
 
 
 def stepped(here: Reached, index: int, target: Target) -> Reached:
-    """A function that a call of another one runs."""
+    """The function that a call in `here` runs."""
     calls = (*here.calls, (here.file, index, target.guessed))
     return Reached(target.function.file, target.function.scope, target.frame, calls)
 
 
 def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
-    """The scopes from which calls and launches lead to a call, each with the calls in it that do. A function handed to
-    something from outside the project is not followed: in which process that calls it is not known."""
+    """The scopes from which calls and launches lead to a call, each with its calls that do.
+
+    A function passed to an external API is not followed: it is unknown in which process that calls it.
+    """
     found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
     queue = deque([(file, index)])
     while queue and not limits.PROCESS_FUNCTIONS.reached(len(found)):
         where, inner = queue.popleft()
         scope = where.calls[inner].scope
-        # A lambda or a class body runs in what is around it.
+        # A lambda or a class body is attributed to the function around it.
         while scope > 0 and where.scopes[scope].kind != "function":
             scope = where.scopes[scope].parent
         ways = found.setdefault((where.path, scope), [])
@@ -98,20 +105,20 @@ def _known(caller: Caller) -> bool:
 
 
 def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
-    """Whether two calls that one function makes lead to the two places, in branches that one run can take."""
+    """Whether a common function leads to both places by two of its calls, in branches that one run can take."""
     to_left, to_right = ways_to(world, *left), ways_to(world, *right)
     return any(
         not _exclusive(world, one, other)
         for scope in to_left.keys() & to_right.keys()
         for one in to_left[scope]
         for other in to_right[scope]
-        # Where one call leads to both, what it runs decides.
+        # If one call leads to both, its callee decides.
         if one not in to_right[scope] and other not in to_left[scope]
     )
 
 
 def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
-    """Whether no run of the function around two calls makes both."""
+    """Whether no run of the function that contains two calls can make both."""
     file = left[0]
     one, other = file.calls[left[1]], file.calls[right[1]]
     here, there = (world.symbols.atoms(file, call.scope, call.region) for call in (one, other))
@@ -119,6 +126,6 @@ def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
 
 
 def runs_when_imported(file: SourceFile, region: int) -> bool:
-    """Whether a module-level region runs in every process that imports the file: under no condition that may be about
+    """Whether a module-level region runs in every process that imports the file: no condition on it may depend on
     which process it is."""
     return not any(marker in atom.text for atom in path_atoms(file, 0, region) for marker in _PARENT_ONLY)

@@ -1,8 +1,8 @@
 """The start methods that can be in force at a place, with the chain of calls that leads there.
 
-Two things put a start method in force: a launch (inside the process that it starts, the method that launched it is
-the default: CPython, `BaseProcess._bootstrap`) and `set_start_method` (in what the same process runs afterwards).
-From each, the method flows forward along the call graph; every function keeps the shortest chains that reach it.
+Two things put a start method in force: a launch (the default inside the new process is the method that launched it:
+CPython, `BaseProcess._bootstrap`) and `set_start_method` (for what the same process runs afterwards). From each, the
+method propagates forward along the call graph; every function keeps the shortest chains that reach it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 
 _NOWHERE = (1 << 30, 0)
 _STORING = frozenset({"set_defaults", "add_argument"})
-"""Methods of argparse's parsers that keep a function for later. Of several commands one runs: what follows the call
-does not run after the function."""
+"""Methods of argparse's parsers that store a function for later.
+
+Only one of several commands runs, so the code after such a call does not run after the function.
+"""
 
 
 class Hop(NamedTuple):
-    """One step of a chain: a call site, and what happens there. `guessed`: to a method that is found by its name
+    """One step of a chain: a call site and a description. `guessed`: its target was found by the method's name
     alone."""
 
     file: SourceFile
@@ -60,9 +62,9 @@ class Origin:
 
 @dataclass
 class Arrival:
-    """A function (or the rest of it) that runs under a start method.
+    """A function, or the rest of one, that runs under a start method.
 
-    `after` and `until` bound the part of the function that does; `frame` is its activation along this chain.
+    `after` and `until` bound that part of the function; `frame` is its activation along this chain.
     """
 
     origin: Origin
@@ -77,7 +79,7 @@ class Arrival:
     depth: int = 0
 
     def chain(self) -> tuple[Hop, ...]:
-        """The hops from the origin to here, the origin first."""
+        """The hops from the origin to this function, the origin first."""
         hops: list[Hop] = []
         step: Arrival | None = self
         while step is not None:
@@ -104,7 +106,7 @@ class StartMethods:
     def __init__(
         self, world: World, launches: Launches, places: Iterable[tuple[SourceFile, int]] | None = None
     ) -> None:
-        """`places` are the scopes that will be asked about; None for any."""
+        """`places` are the scopes that will be queried; None for any."""
         self.world = world
         self.launches = launches
         self._places = places
@@ -118,7 +120,7 @@ class StartMethods:
         self._asserted: dict[tuple[str, int], list[tuple[tuple[int, int], int, list[Atom]]]] = {}
 
     def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Arrival]:
-        """The ways in which a start method that the project chose is in force at a place, shortest chain first."""
+        """The ways in which a start method chosen by the project is in force at a place, shortest chain first."""
         while scope > 0 and file.scopes[scope].kind in ("class", "lambda"):
             scope = file.scopes[scope].parent
         found = []
@@ -134,7 +136,8 @@ class StartMethods:
         return sorted(found, key=lambda arrival: len(arrival.origin.through) + arrival.depth)
 
     def _untaken(self, arrival: Arrival, atoms: list[Atom]) -> bool:
-        """Whether conditions that hold at a place contradict those of the way there, said of what was handed over."""
+        """Whether the conditions at a place, restated in terms of its callers' arguments, contradict those along the
+        chain."""
         step: Arrival | None = arrival
         while step is not None and atoms:
             atoms = list(restated(self.world, atoms, step.file, step.scope, step.frame))
@@ -149,7 +152,7 @@ class StartMethods:
         return self._here(file, call.scope, call.region, (call.statement.line, call.statement.column))
 
     def _here(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Atom]:
-        """The conditions in force at a place: those of the branches around it, and what was asserted on the way."""
+        """The conditions in force at a place: the branches around it, and assertions before it."""
         found = list(self.world.symbols.atoms(file, scope, region))
         asserted = self._asserted.get((file.path, scope))
         if asserted is None:
@@ -164,7 +167,7 @@ class StartMethods:
         return found
 
     def set_calls(self) -> list[SetCall]:
-        """All calls of `set_start_method` with the methods that they can set."""
+        """All calls of `set_start_method`, with the methods that they can set."""
         if self._sets is None:
             self._sets = []
             names = {"set_start_method"}
@@ -214,7 +217,7 @@ class StartMethods:
         return self._arrivals
 
     def handed(self, file: SourceFile, call: int) -> list[Arrival]:
-        """The launches that hand the object made by a call over to the processes that they start."""
+        """The launches that pass the object constructed by a call to the processes that they start."""
         if self._handed is None:
             self._handed = {}
             for launch in self.launches.all():
@@ -269,8 +272,11 @@ class StartMethods:
         )
 
     def _after_setting(self, setting: SetCall) -> Iterator[Arrival]:
-        """What runs after a `set_start_method` in the same process: the rest of the function, and the rest of each
-        function that called it, up to the program's module (and to modules that import it)."""
+        """What runs after a `set_start_method` in the same process.
+
+        That is the rest of the function, and the rest of each function that called it, up to the program's module and
+        the modules that import it.
+        """
         file, index = setting.file, setting.call
         call = file.calls[index]
         at = (call.statement.end_line, call.statement.end_column)
@@ -315,8 +321,11 @@ class StartMethods:
                     todo.append((caller.file, outer.scope, end, conditions + more, (hop, *through), None))
 
     def _find_forced(self) -> None:
-        """Places after which a forced `set_start_method` has replaced what was inherited, in each function that
-        makes the call or calls a function that does. A method that is not known replaces it as well."""
+        """Find the places after which a forced `set_start_method` has replaced the inherited method.
+
+        They are in each function that makes the call, directly or through others. An unknown method also replaces the
+        inherited one.
+        """
         todo = deque((setting.file, setting.call) for setting in self.set_calls() if setting.force)
         seen: set[tuple[str, int]] = set()
         while todo:
@@ -337,7 +346,7 @@ class StartMethods:
                     todo.append((caller.file, caller.call))
 
     def _conditional(self, file: SourceFile, region: int) -> bool:
-        """Whether a region may be skipped; being inside `try` or `with` does not count."""
+        """Whether a region may be skipped; `try` and `with` blocks do not count as conditions."""
         return any(
             file.facts.regions[index].kind not in ("try", "with", "tryelse", "finally")
             for index in file.regions(region)
@@ -349,7 +358,7 @@ class StartMethods:
     # Flow
 
     def _flow(self, queue: deque[Arrival]) -> None:
-        """Breadth first, so that the first chain to reach a function is a shortest one."""
+        """Propagate breadth first, so that the first chain to reach a function is a shortest one."""
         assert self._arrivals is not None
         while queue:
             arrival = queue.popleft()
@@ -414,8 +423,11 @@ class StartMethods:
             yield self._arrival(arrival.origin, target, arrival, step, conditions, arrival.depth + 1)
 
     def _needed(self, arrival: Arrival, index: int) -> Frame | None:
-        """What of the activation decides what a call runs: nothing where the callee is named at the top of a module,
-        the receiver alone for a method of `self`, all of it where a parameter or a local variable is called."""
+        """The part of the activation that determines the callees of a call.
+
+        None if the callee is a module-level name, the receiver alone for a method of `self`, the whole activation if a
+        parameter or a local variable is called.
+        """
         frame = arrival.frame
         root = arrival.file.calls[index].func
         if frame is None:
@@ -440,11 +452,11 @@ class StartMethods:
 
 
 def _receiver(arrival: Arrival) -> object:
-    """The class of the object whose method runs: what the method calls on it may be another method in each class."""
+    """The class of the method's receiver: a call on `self` may resolve to another method in each class."""
     receiver = arrival.frame.receiver if arrival.frame is not None else None
     return receiver.of if isinstance(receiver, Instance) else None
 
 
 def _context(origin: Origin) -> Frame | None:
-    """What tells apart the ways in which one launching call is reached: another target may hang on each."""
+    """The activation in which a launching call is reached: each one may launch another target."""
     return origin.launch.frame if origin.launch is not None else None

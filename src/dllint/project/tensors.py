@@ -1,4 +1,4 @@
-"""Tensors: how many separate ones a dataset keeps, and whether a value shares the storage of another."""
+"""Tensors: how many separate ones a dataset keeps, and whether a value shares its storage with another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ARRAYS = frozenset({"numpy.array", "numpy.empty", "numpy.full"})
 
 
 def _makes_objects(argument: Argument) -> bool:
-    """Whether an argument makes an array one of objects: `[None] * size`, `dtype=object`."""
+    """Whether an argument makes the array an object array: `[None] * size`, `dtype=object`."""
     written = argument.value
     if argument.keyword == "dtype":
         return written in (Name("object"), Attribute(Name("np"), "object_"), Constant("object"), Constant("O"))
@@ -36,8 +36,11 @@ def _makes_objects(argument: Argument) -> bool:
 
 @dataclass(frozen=True)
 class ManyTensors:
-    """An attribute that holds tensors with a storage each; `count` is None where it is not known, and `put` are the
-    statements that fill an array of objects with them. `network` is the way to a network, if it is one: "a.model"."""
+    """An attribute that holds tensors with one storage each.
+
+    `count` is None if unknown. `put` are the statements that fill an object array with them. `network` is the attribute
+    path of a network, "a.model", if the value is one.
+    """
 
     kept: Kept
     count: int | None
@@ -55,7 +58,7 @@ class Tensors:
         self._counts: dict[tuple[Value, int], int | None] = {}
 
     def many(self, value: Instance) -> list[ManyTensors]:
-        """The attributes of a dataset that are lists or dicts of tensors, those that its pickle leaves out not."""
+        """The attributes of a dataset that are lists or dicts of tensors, except those that its pickle omits."""
         found = self._many.get(value)
         if found is None:
             found = self._many[value] = []
@@ -66,7 +69,7 @@ class Tensors:
             for kept in self.datasets.kept(value):
                 if (kept.file.path, kept.scope) not in init_code or (kept.owner, kept.attr) in seen:
                     continue
-                # A constant among the values only shows that two callers were merged.
+                # A constant among the values only results from merging two callers.
                 values = [one for one in kept.values if not isinstance(one, Const)]
                 counts = [self._in_collection(one) for one in values]
                 if not counts or 0 in counts:
@@ -83,7 +86,7 @@ class Tensors:
         return found
 
     def networks(self, value: Instance) -> Iterator[ManyTensors]:
-        """The networks with weights that an object, or one that it holds, has on the CPU and pickles with it."""
+        """The networks with weights that an object, or an object inside it, keeps on the CPU and pickles."""
         seen: set[Kept] = set()
         for piece in self.datasets.pieces(value):
             one, kept = piece.value, piece.kept
@@ -94,8 +97,8 @@ class Tensors:
                 yield ManyTensors(kept, None, network=piece.path)
 
     def _records(self, value: Instance) -> list[Kept]:
-        """The attributes whose records are given tensors one by one while the object is made: `row["x"] = tensor` in
-        `for row in self.rows`."""
+        """The attributes whose records each receive a tensor during construction: `row["x"] = tensor` in `for row in
+        self.rows`."""
         assert isinstance(value.of, Class)
         init_code = self.datasets.init_code(value.of)
         attrs: set[str] = set()
@@ -124,7 +127,7 @@ class Tensors:
         return list(found.values())
 
     def _gets_tensor(self, file: SourceFile, scope: int, store: Store, rows: Expr) -> bool:
-        """Whether a store in a loop over `rows` puts a tensor with a storage of its own into each of them."""
+        """Whether a store in a loop over `rows` puts a tensor with its own storage into each record."""
         regions = [file.facts.regions[index] for index in file.regions(store.event.region)]
         if store.value is None or not any(one.kind == "for" and one.expr == rows for one in regions):
             return False
@@ -134,7 +137,7 @@ class Tensors:
         return bool(put) and all(isinstance(one, Instance) and self.owns_storage(one) for one in put)
 
     def holds(self, value: Value) -> bool:
-        """Whether a value surely is or holds a tensor, or a part of one. A NumPy array over its storage is none."""
+        """Whether a value provably is, contains or views a tensor. A NumPy array over a tensor's storage is none."""
         if isinstance(value, Instance) and isinstance(value.of, External):
             name = canonical(value.of.name)
             while name.endswith(("[:]", "[]")):
@@ -145,7 +148,7 @@ class Tensors:
             values = (self.world.values.evaluate(one, value.written.site) for one in parts)
             return any(bool(each) and all(map(self.holds, each)) for each in values)
         if isinstance(value, Display) and isinstance(value.written.expr, Comprehension):
-            # One expression makes all elements: where it may give something else, nothing is sure.
+            # One expression computes all elements: if it may also return something else, nothing is certain.
             each = [one for one in self.world.mappings.elements(value) if not isinstance(one, Const)]
             return bool(each) and all(map(self.holds, each))
         if isinstance(value, (Display, Mapping)):
@@ -153,7 +156,7 @@ class Tensors:
         return False
 
     def _storages(self, value: Value, depth: int) -> int | None:
-        """How many storages a value surely holds; None where it holds some, and their number is not known."""
+        """The number of storages that a value provably holds; None if it holds some and their number is unknown."""
         if isinstance(value, Instance):
             return None if self._is_array_of_tensors(value) else int(self.owns_storage(value))
         if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
@@ -163,7 +166,7 @@ class Tensors:
         return self._counts[value, depth]
 
     def _is_array_of_tensors(self, value: Instance) -> bool:
-        """Whether it is a NumPy array of objects into which tensors with storages of their own are put."""
+        """Whether a value is a NumPy object array into which tensors with storages of their own are put."""
         if not isinstance(value.of, External) or canonical(value.of.name) not in _ARRAYS or value.file is None:
             return False
         call = value.file.calls[value.call] if value.call >= 0 else None
@@ -172,13 +175,13 @@ class Tensors:
         return next(self._filled_at(value), None) is not None
 
     def _in_collection(self, value: Value) -> int | None:
-        """How many storages a collection holds; a tensor itself is none."""
+        """The number of storages that a collection holds, None if unknown; 0 for a tensor, which is no collection."""
         if isinstance(value, Instance):
             return None if self._is_array_of_tensors(value) else 0
         return self._storages(value, 0)
 
     def _filled_at(self, value: Value) -> Iterator[tuple[SourceFile, Span]]:
-        """The statements that put tensors with storages of their own into an array of objects."""
+        """The statements that put tensors with storages of their own into an object array."""
         changes = self.world.mappings.changes_of(value) if isinstance(value, Instance) else ()
         for change, where in islice(changes, limits.CHANGES.most):
             if change.kind != "set" or change.value is None:
@@ -213,13 +216,13 @@ class Tensors:
         return None if any(one is None for one in each) else sum(one for one in each if one is not None)
 
     def _is_no_tensor(self, expr: Expr, site: Site, depth: int) -> bool:
-        """Whether an element is known, no constant and no tensor: beside it, tensors that are put in later are fields
-        of a record rather than items."""
+        """Whether an element is known, no constant and no tensor. Tensors added beside it are then fields of a
+        record rather than items."""
         values = self.world.values.evaluate(expr, site)
         return any(not isinstance(one, (Const, Unknown)) and self._storages(one, depth + 1) == 0 for one in values)
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
-        """How many storages an element surely holds: none where it may be something else."""
+        """The number of storages that an element provably holds: 0 if it may be something else, None if unknown."""
         values = self.world.values.evaluate(expr, site)
         counts = [self._storages(one, depth + 1) for one in values if not isinstance(one, Const)]
         if 0 in counts or not counts:
@@ -230,7 +233,7 @@ class Tensors:
         return next(self.datasets.filling(value), None) is not None
 
     def _elements(self, value: Display | Mapping) -> list[tuple[Expr, Site]]:
-        """The expressions of a comprehension's element and of what is added afterwards."""
+        """The element expressions of a comprehension and of later additions."""
         expr, site = value.written.expr, value.written.site
         found: list[tuple[Expr, Site]] = [(expr.element, site)] if isinstance(expr, Comprehension) else []
         mappings = self.world.mappings
@@ -241,7 +244,7 @@ class Tensors:
         ]
 
     def owns_storage(self, value: Instance) -> bool:
-        """Whether a value is a tensor that was made with a storage of its own."""
+        """Whether a value is a tensor that was created with its own storage."""
         if not isinstance(value.of, External) or value.call < 0:
             return False
         name = canonical(value.of.name)

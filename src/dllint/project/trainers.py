@@ -1,4 +1,4 @@
-"""Trainers of frameworks: the arguments that they get together with the options from which they make loaders."""
+"""Trainers of frameworks: the arguments that they receive along with the options from which they construct loaders."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 
 _TRAINERS = {name: trainer for api in LOADERS.values() for name, trainer in api.trainers.items()}
-"""The classes that make loaders by options, by name."""
+"""The classes that construct loaders from options, by name."""
 
 
 def given_to_trainers(
     world: World, api: LoaderApi, made: tuple[SourceFile, int], wanted: Callable[[TrainerApi], Iterable[str]]
 ) -> Found:
-    """The values of arguments of the trainers that get the options which the call `made` makes. Absent where no trainer
-    is given one."""
+    """The values of arguments of the trainers that receive the options constructed by the call `made`.
+
+    Absent if no such trainer is given one.
+    """
     groups: list[Values] = []
     for trainer, actuals in _trainers(world, api):
         options = _argument(world, trainer, actuals, trainer.options).values
@@ -38,7 +40,7 @@ def given_to_trainers(
 
 
 def options_of(world: World, trainer: Value) -> Values:
-    """What a trainer was given as the options by which it makes loaders; nothing where it makes none by options."""
+    """The options from which a trainer constructs its loaders; empty if it uses none."""
     if not isinstance(trainer, Instance) or trainer.file is None or trainer.call < 0:
         return ()
     making = (trainer.file, trainer.call, trainer.frame)
@@ -56,7 +58,7 @@ def _makes_loaders(value: Value) -> bool:
 
 
 def _trainers(world: World, api: LoaderApi) -> Iterator[tuple[TrainerApi, Actuals]]:
-    """The calls that make a trainer, with what its own constructor gets."""
+    """The calls that construct a trainer, with the arguments that reach its own constructor."""
 
     def is_trainer(value: Value) -> bool:
         return isinstance(value, External) and canonical(value.name) in api.trainers

@@ -1,4 +1,4 @@
-"""Loaders that nobody iterates: who gets them asks for their dataset and their other options alone."""
+"""Loaders that are never iterated: callers read only their dataset and other options."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OPTIONS = frozenset(
         *("worker_init_fn", "timeout", "generator", "prefetch_factor", "persistent_workers"),
     }
 )
-"""Attributes of a loader that starting no worker gives (torch/utils/data/dataloader.py)."""
+"""Attributes of a loader that can be read without starting workers (torch/utils/data/dataloader.py)."""
 
 
 def only_asked(world: World, loader: Loader, program: SourceFile) -> bool:
-    """Whether the function around the loader does nothing but return it, and all that call it in a program ask what
-    they get for options alone."""
+    """Whether the function that makes the loader only returns it, and all its callers in a program read only options
+    of the result."""
     made = _held(loader.file, loader.call)
     if made is None or loader.site.scope == 0:
         return False
@@ -42,8 +42,10 @@ def only_asked(world: World, loader: Loader, program: SourceFile) -> bool:
 
 
 def _held(file: SourceFile, index: int) -> set[str] | None:
-    """The variables that a statement gives the result of a call; none where it returns it at once, and None where it
-    does anything else with it."""
+    """The variables that a statement assigns the result of a call to.
+
+    Empty if the result is returned at once; None for any other use.
+    """
     scope = file.calls[index].scope
     for event in file.scopes[scope].events:
         value = event.value
@@ -58,7 +60,7 @@ def _held(file: SourceFile, index: int) -> set[str] | None:
 
 
 def _read_inside(file: SourceFile, scope: int, names: set[str]) -> bool:
-    """Whether a function inside another one may read its variables."""
+    """Whether a nested function may read variables of the function around it."""
     for inner in (inner for name in names for inner in file.facts.loaded.get(name, ())):
         around = file.scopes[inner].parent
         while around > 0:
@@ -69,8 +71,7 @@ def _read_inside(file: SourceFile, scope: int, names: set[str]) -> bool:
 
 
 def _uses(world: World, loader: Loader, file: SourceFile, scope: int, names: set[str]) -> Iterator[str]:
-    """What a function does with the loader where a variable holds it: it is "asked" for an option, "returned" or
-    "used"."""
+    """How a function uses the loader that a variable holds: "asked" (an option is read), "returned" or "used"."""
     places: list[tuple[Expr, Event | None, Site]] = []
     for event in file.scopes[scope].events:
         if event.value is not None:
@@ -96,7 +97,7 @@ def _returned(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _parts(expr: Expr) -> Iterator[tuple[Expr, Expr | None]]:
-    """An expression and all of its parts but those of calls, each with the part around it."""
+    """An expression and all of its parts except those inside calls, each with its parent."""
     todo: list[tuple[Expr, Expr | None]] = [(expr, None)]
     while todo:
         part, parent = todo.pop()

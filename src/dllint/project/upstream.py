@@ -36,5 +36,5 @@ class Upstream:
                     todo.append((caller.file, caller.file.calls[caller.call].scope))
 
     def leads(self, file: SourceFile, index: int) -> bool:
-        """Whether a call is on the way to one of the places."""
+        """Whether one of the places is reachable from a call."""
         return (file.path, index) in self.calls

@@ -28,7 +28,7 @@ ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 @dataclass(frozen=True)
 class WorkerRun:
-    """A function that runs in a worker, with the chain of calls from the entry (the function `root`) to it."""
+    """A function that runs in a worker, with the chain of calls to it from the entry point (the function `root`)."""
 
     file: SourceFile
     scope: int
@@ -48,8 +48,10 @@ class WorkerCode:
         self._of_objects: dict[Instance, list[WorkerRun]] = {}
 
     def of_dataset(self, value: Instance) -> list[WorkerRun]:
-        """All functions that reading an item of the dataset runs, nearest first. Objects of one class are looked into
-        once, but for those that were given other functions to call or other objects to call them with."""
+        """All functions that reading an item of the dataset runs, nearest first.
+
+        Objects of one class share the answer, unless they hold other functions to call or pass other objects to them.
+        """
         found = self._of_objects.get(value)
         if found is None:
             found = self._of_objects[value] = self._of_kind(value)
@@ -70,8 +72,8 @@ class WorkerCode:
         return kinds.get(kind) or next(iter(kinds.values()))
 
     def _given(self, entry: Function, frame: Frame | None) -> Iterator[tuple[str, int]]:
-        """The functions that an entry calls by attributes of its object which are no methods, and the classes of the
-        objects that it hands to them."""
+        """The functions that an entry calls through attributes of its object that are no methods, and the classes of
+        the objects that it passes to them."""
         file, params = entry.file, entry.file.scopes[entry.scope].params
         owner = file.method_of(entry.scope)
         if owner is None or not params:
@@ -92,7 +94,7 @@ class WorkerCode:
                             yield part.of.key
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
-        """All functions that calling a method of an object of the project runs. Objects of one class count as one."""
+        """All functions that calling a method of a project object runs. Objects of one class share the answer."""
         assert isinstance(value.of, Class)
         key = ("method", value.of, name)
         found = self._of_dataset.get(key)
@@ -149,7 +151,7 @@ class WorkerCode:
                 yield target._replace(frame=frame), hop
 
     def _subscripted(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
-        """What `self.reader[key]` runs. A dataset inside another one is asked for on its own."""
+        """The `__getitem__` that `self.reader[key]` runs. A dataset inside another one is queried on its own."""
         seen: list[Expr] = []
         for expr, span, region, statement in expressions(run.file, run.scope):
             for part in without_calls(expr):
@@ -170,7 +172,8 @@ class WorkerCode:
                     yield Target(bound, frame), Hop(run.file, span, text)
 
     def external_calls(self, run: WorkerRun, prefix: str) -> Iterator[tuple[int, str]]:
-        """Calls in the function of APIs whose name begins with `prefix`, in source order, each with the full name."""
+        """Calls in the function of APIs whose name begins with `prefix`, in source order, each as call index and
+        full name."""
         package = prefix.split(".")[0]
         if package not in run.file.imported_packages():
             return
@@ -186,7 +189,7 @@ class WorkerCode:
 
 
 def _may_be_object(run: WorkerRun, base: Expr) -> bool:
-    """Whether what stands before a subscript is kept somewhere: by an object, in a table or by the module."""
+    """Whether the value before a subscript is stored in an object, a container or the module."""
     if isinstance(base, (Attribute, Subscript)):
         return True
     if not isinstance(base, Name):
