@@ -1,4 +1,4 @@
-"""Groups what a rule finds by cause, so that everything that one edit fixes is one finding."""
+"""Groups the findings of a rule by cause, so that everything that one edit fixes is one finding."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class Causes(Generic[T]):
-    """Things found, grouped by cause; causes and things keep the order in which they were added."""
+    """A collection grouped by cause; causes and elements keep the order in which they were added."""
 
     def __init__(self) -> None:
         self._groups: dict[Hashable, list[T]] = {}
 
     def add(self, found: T, *causes: Hashable) -> None:
-        """Add to the group of the first of the causes that is known; the others are then causes of that group, too."""
+        """Add an element to the group of its first known cause; its other causes then belong to that group too."""
         group = next((self._groups[cause] for cause in causes if cause in self._groups), [])
         group.append(found)
         self._groups.update(dict.fromkeys(causes, group))
@@ -32,11 +32,11 @@ class Use:
     """A finding with its severity and values for one of the loaders that cause it.
 
     Attributes:
-        finding: its related places are shown only where it is the worst of its cause.
-        loader: the place of the loader, or of what else leads to the hazard.
-        rank: how bad it is, for comparison with the others of its cause.
+        finding: its related places are shown only if it is the worst of its cause.
+        loader: the place of the loader, or of whatever else causes the hazard.
+        rank: how severe it is, compared with the others of its cause.
         made: places that are shown for all findings of a cause.
-        methods: start methods under which the hazard holds; None for those of the finding.
+        methods: start methods under which the hazard occurs; None for those of the finding.
     """
 
     finding: Finding
@@ -47,7 +47,7 @@ class Use:
 
 
 def worst(uses: Sequence[Use]) -> Finding:
-    """The worst finding of one cause, the first of several, with the places and start methods of all others."""
+    """The worst finding of one cause (the first of equals), with the places and start methods of all others."""
     finding = max(uses, key=lambda use: use.rank).finding
     made = (place for use in uses for place in use.made if (place.path, place.span) != (finding.path, finding.span))
     related = (*finding.related, *made, *(use.loader for use in uses))

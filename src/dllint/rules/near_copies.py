@@ -1,4 +1,4 @@
-"""Near copies of one script: reports what they have in common once."""
+"""Near copies of one script: findings that they share are reported once."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from dataclasses import replace
 from dllint.finding import Finding, Fix, Place
 
 ALIKE = 0.6
-"""Share of the lines of two files that both have, from which on they count as copies."""
+"""Minimum share of common lines for two files to count as copies (Jaccard index of their distinct lines)."""
 FEW_LINES = 12
-"""Distinct lines below which two files are alike by chance."""
+"""Number of distinct lines below which two files may be similar by chance."""
 
 
 def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[Finding]:
-    """The findings, those alike in near copies as one: the first, with the others as related places. Copies lie in one
-    folder or in sibling folders, or have the same name; most of their lines are the same, and so is the statement that
-    is found."""
+    """The findings, with equal ones in near copies merged into the first, which has the others as related places.
+
+    Copies are files in one folder or in sibling folders, or with the same name, that share most of their lines. The
+    statement that is found must be the same too.
+    """
     alike: dict[Hashable, dict[str, list[list[Finding]]]] = {}
     joined: Counter[tuple[Hashable, str, str]] = Counter()
     groups: list[list[Finding]] = []
@@ -28,7 +30,7 @@ def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[F
         by_file = alike.setdefault(key, {})
         group: list[Finding] = []
         for path, started in by_file.items():
-            # The groups of a file take one finding of each of its copies, in turn.
+            # Each group takes one finding per copy: the n-th of one file joins the n-th of the other.
             taken = joined[key, path, finding.path]
             if path != finding.path and taken < len(started) and copies.are_copies(path, finding.path):
                 group = started[taken]
@@ -90,5 +92,5 @@ def _merged(group: list[Finding]) -> Finding:
 
 
 def _like(fix: Fix, finding: Finding) -> Iterable[Fix]:
-    """The fix of another finding that does the same."""
+    """The equivalent fix of another finding, in a list; empty if it has none."""
     return [one for one in finding.fixes if (one.title, one.applicability) == (fix.title, fix.applicability)][:1]

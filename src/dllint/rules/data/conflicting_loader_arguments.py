@@ -30,7 +30,8 @@ def _is_not_one(value: object) -> bool:
 
 
 _BATCHING: dict[str, Callable[[object], bool]] = {"batch_size": _is_not_one, "shuffle": bool, "drop_last": bool}
-"""What a `batch_sampler` excludes beside `sampler`, with what counts as given (torch/utils/data/dataloader.py)."""
+"""The arguments besides `sampler` that exclude `batch_sampler`, with a test of whether a value counts as given
+(torch/utils/data/dataloader.py)."""
 
 _SOMETIMES = {"shuffle": "shuffle_sometimes", "batch_sampler": "batch_sampler_sometimes"}
 
@@ -41,8 +42,8 @@ class Conflict:
 
     Attributes:
         kind: the message: "shuffle", "batch_sampler", "drop_last" or "iterable".
-        excluded: the arguments that have to go.
-        sure: whether every way to the loader gives them all, or only some.
+        excluded: the arguments to remove.
+        sure: whether every path to the loader passes them all, or only some paths.
         dataset: the class of the iterable dataset.
     """
 
@@ -56,7 +57,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     calls = WorkerOptions(project)
     for loader in project.loaders:
         call = loader.file.calls[loader.call]
-        # Of other packages' loaders some take these arguments in another sense.
+        # Loaders of other packages may use these arguments in another sense.
         if loader.api.names or loader.api.dataset != "dataset" or calls.expected_to_fail(loader.file, call.region):
             continue
         found = [
@@ -90,14 +91,15 @@ def _conflict(project: Project, loader: Loader, frame: Frame | None) -> Conflict
 
 
 def _conditional(loader: Loader) -> bool:
-    """Whether the call stands under a condition, which may be that of an argument that only some ways give."""
+    """Whether the call is in a conditional branch, whose condition may concern an argument that only some paths
+    pass."""
     file = loader.file
     regions = file.regions(file.calls[loader.call].region)
     return any(file.facts.regions[index].kind in ("if", "case", "handler") for index in regions)
 
 
 def _given(found: Found) -> str:
-    """Whether a sampler is given: "always", "sometimes" or "never". What is not known is not given."""
+    """Whether a sampler is given: "always", "sometimes" or "never". An unknown value counts as not given."""
     given = [value for value in found.values if _is_object(value)]
     missing = [value for value in found.values if isinstance(value, Const) and value.value is None]
     if not given or len(given) + len(missing) < len(found.values):
@@ -106,7 +108,7 @@ def _given(found: Found) -> str:
 
 
 def _is_object(value: Value) -> bool:
-    """Whether a value is surely not None: a list, or an object of a class. What another package's function gives may
+    """Whether a value is provably not None: a list or an object of a class. The result of an external function may
     be None."""
     if isinstance(value, Instance) and isinstance(value.of, External):
         return "()" not in value.of.name and value.of.name.rpartition(".")[2][:1].isupper()
@@ -114,7 +116,7 @@ def _is_object(value: Value) -> bool:
 
 
 def _always(found: Found, test: Callable[[object], bool]) -> bool:
-    """Whether an argument is surely given, with constants that pass a test."""
+    """Whether an argument is provably given, and all its values are constants that pass a test."""
     return (
         not found.absent
         and bool(found.values)
@@ -123,7 +125,7 @@ def _always(found: Found, test: Callable[[object], bool]) -> bool:
 
 
 def _iterable(project: Project, value: Value) -> str:
-    """The class of a dataset that the loader iterates without giving it indices; "" for any other value."""
+    """The class name of a dataset that the loader iterates without passing indices; "" for any other value."""
     if not isinstance(value, Instance):
         return ""
     if isinstance(value.of, External):
@@ -157,7 +159,7 @@ def _finding(loader: Loader, conflict: Conflict, caller: Place | None) -> Findin
 
 
 def judge(case: Case) -> Judgement:
-    """Did the constructor refuse the arguments?"""
+    """Did the constructor reject the arguments?"""
     for run in case.runs:
         if run.loader.error:
             return case.confirmed(f"the constructor raised {run.loader.error}")

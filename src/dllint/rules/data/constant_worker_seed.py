@@ -36,7 +36,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
             if loader.flag("persistent_workers"):
-                # Seeded once: the epochs go on where the one before ended.
+                # Workers seed only once: a later epoch continues where the last one ended.
                 alike = loader.workers().count != 1
                 repeated = [
                     one for one in repeated if (alike and one.constancy == "constant") or adds_rank_and_worker(one)
@@ -50,8 +50,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _repeated(seedings: list[Seeding]) -> list[Seeding]:
-    """The seedings that stand: constant by worker or epoch, and not followed by one of the same generators that
-    is not."""
+    """The seedings that take effect: constant per worker or over all workers, and not followed by another seeding of
+    the same generators that varies."""
     return [
         one
         for position, one in enumerate(seedings)
@@ -72,7 +72,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     others = [Place(one.file.path, one.span, "and here") for one in seedings if one is not first]
     file, call, given = first.file, first.written, first.argument
     if first.hops:
-        # A helper that seeds may serve the main process too: what is wrong is how the workers call it.
+        # The seeding helper may serve the main process too: the defect is how the workers call it.
         hop = first.hops[0]
         others.insert(0, Place(file.path, call.span, "seeds here"))
         file, call = hop.file, next(one for one in hop.file.calls if one.span == hop.span)
@@ -109,7 +109,7 @@ def _in_items(project: Project, found: list[tuple[Seeding, Loader]]) -> Finding:
 
 
 def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
-    """`worker_init_fn=np.random.seed`: the worker's number is the seed."""
+    """The finding for `worker_init_fn=np.random.seed`, where the worker's number is the seed."""
     call = loader.file.calls[loader.call]
     given = next((one for one in call.args if one.keyword == "worker_init_fn"), None)
     return Finding(
@@ -123,11 +123,15 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
 
 
 def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
-    """Every seed from torch's, where the function does nothing but seed workers. Never safe: two runs that drew the
-    same numbers then draw others, unless the program calls `torch.manual_seed`. None where the seed stands
-    under a condition, a mode in which the same draws may be the purpose, nor where it holds a rank: processes that it
-    tells apart would draw alike where their main seed is the same, nor where the function seeds torch, which is only
-    undone by removing that."""
+    """Replace every seed by torch's, if the function only seeds workers.
+
+    The fix is never safe: two runs that drew the same numbers then draw different ones, unless the program calls
+    `torch.manual_seed`. There is no fix if
+
+    - the seed is set under a condition: it may be a mode in which equal draws are the purpose;
+    - the seed includes a rank: processes with the same main seed would then draw the same numbers;
+    - the function seeds torch: only removing that call helps.
+    """
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
         return ()
@@ -145,7 +149,7 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
 
 
 def _assignment(seeding: Seeding) -> Event | None:
-    """Where the seed is a variable of the function that it sets once: the statement that sets it."""
+    """The statement that sets the seed, if the seed is a variable that the function sets once; None otherwise."""
     assert seeding.argument is not None
     if not isinstance(seeding.argument.value, Name):
         return None
@@ -157,7 +161,7 @@ def _assignment(seeding: Seeding) -> Event | None:
 
 
 def _variable(seeding: Seeding) -> Span | None:
-    """What such a variable is set to: to be replaced there, so that none is left over."""
+    """The expression assigned to such a variable: the fix replaces it there, so that no unused variable remains."""
     event = _assignment(seeding)
     return event.value_span if event is not None else None
 
@@ -169,5 +173,5 @@ def _written_values(seeding: Seeding) -> list[Expr | None]:
 
 
 def _called(project: Project, seeding: Seeding) -> bool:
-    """Whether the project calls the function itself, elsewhere than in workers."""
+    """Whether the project itself calls the function, outside of workers."""
     return any(caller.call >= 0 for caller in project.world.calls.callers(seeding.root))

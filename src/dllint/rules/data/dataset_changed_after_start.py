@@ -43,7 +43,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def judge(case: Case) -> Judgement:
-    """Do workers live on while the dataset changes?"""
+    """Do workers persist while the dataset changes?"""
     lasting = [run for run in case.runs if any(one.persistent for one in run.iterations)]
     if not lasting:
         return case.refuted("its workers start again in each epoch, with a new copy of the dataset")
@@ -76,5 +76,6 @@ def judge(case: Case) -> Judgement:
 
 
 def _by_epoch(run: LoaderRun, path: str, worker: int | None) -> dict[int, str]:
-    """The values that an attribute had when epochs began: in a worker, or in the process that iterates."""
+    """The values of an attribute at the start of each epoch: in a worker, or in the iterating process if `worker` is
+    None."""
     return {one.epoch: one.values[path] for one in run.attributes if one.worker == worker and path in one.values}

@@ -51,7 +51,7 @@ class DatasetChanges:
 
     @staticmethod
     def persists(loader: Loader) -> bool:
-        """Whether the loader's workers live on after an epoch: always, or whenever there are any (`workers > 0`)."""
+        """Whether the loader's workers persist after an epoch: always, or whenever there are any (`workers > 0`)."""
         if loader.flag("persistent_workers"):
             return True
         option, count = written(loader, "persistent_workers"), written(loader, "num_workers")
@@ -85,7 +85,7 @@ class DatasetChanges:
         return found
 
     def _setters(self, cls: Class, attrs: set[str]) -> Iterator[tuple[str, str]]:
-        """Methods that set one of the attributes on their receiver."""
+        """Methods that set one of the attributes on their receiver, each with the attribute."""
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
@@ -126,7 +126,7 @@ class DatasetChanges:
         return any(_same(one, loader.file, loader.call) for one in self.world.values.evaluate(expr, site))
 
     def _each_epoch(self, loader: Loader, site: Site) -> bool:
-        """Whether a place stands in a loop that does not make the loader, and that reads from it in every iteration."""
+        """Whether a place is inside a loop that does not make the loader but reads from it in every iteration."""
         file = site.file
         made = loader.file.calls[loader.call]
         for loop in file.regions(site.region):
@@ -184,7 +184,7 @@ def _same(value: Value, file: SourceFile | None, call: int) -> bool:
 
 
 def _read(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span]]:
-    """The expressions that a function evaluates, without the targets that it assigns to."""
+    """The expressions that a function evaluates, without plain assignment targets, each with its span."""
     for event in file.scopes[scope].events:
         if event.value is not None:
             yield event.value, event.span

@@ -1,4 +1,4 @@
-"""Which versions of a package a project asks for, by its requirements files."""
+"""The package versions that a project requires in its requirements files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _VERSION = r"\s*(==?|<=?|~=|>=?|\^)\s*(\d+(?:\.\d+)+)"
 
 
 class Declared(NamedTuple):
-    """A version that a file names.
+    """A version requirement in a file.
 
     Attributes:
         operator: "==", "=", "<", "<=", "~=", ">", ">=" or "^".
-        version: (2, 0, 8).
+        version: its numbers, such as (2, 0, 8).
         path: the file, as messages show it.
     """
 
@@ -33,14 +33,14 @@ class Declared(NamedTuple):
 
 
 class DeclaredVersions:
-    """Answers about one project."""
+    """Finds the version requirements of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self._texts: list[tuple[str, str]] | None = None
 
     def of(self, package: str) -> list[Declared]:
-        """The versions of a package (a regular expression) that files name. `package = "^2.0"` is poetry's way."""
+        """The requirements for a package (a regular expression). Poetry's form `package = "^2.0"` is recognized too."""
         found = re.compile(rf"(?<![\w-]){package}(?:\s*=\s*['\"])?{_VERSION}")
         if self._texts is None:
             self._texts = list(self._read())

@@ -26,12 +26,14 @@ def judge(case: Case) -> Judgement:
         for source, draws in by_source.items():
             if (source in GLOBAL_SOURCES) != (case.finding.code == "DLL603") and case.finding.origin == "runtime":
                 continue
-            # An iterator that is left at once, as by `next(iter(loader))`, shows few draws: another epoch shows more.
+            # An iterator that is abandoned at once, as in `next(iter(loader))`, shows few draws; another epoch shows
+            # more.
             for epoch in dict.fromkeys(draw.epoch for draw in draws):
                 own = [draw for draw in draws if draw.epoch == epoch]
                 count, distinct, shared = _repeats((draw.worker, draw.digest + draw.after) for draw in own)
                 seen = max(seen, len({draw.worker for draw in own}))
-                # A table of random numbers that each worker makes for itself is drawn once, and may well be the same.
+                # A table of random numbers that each worker creates for itself is drawn once, and may legitimately be
+                # equal.
                 if shared > 1:
                     return case.confirmed(
                         f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
@@ -54,10 +56,11 @@ def judge(case: Case) -> Judgement:
 
 
 def _across_processes(runs: Iterable[LoaderRun]) -> str:
-    """What workers of different processes drew alike, as those of the ranks of one program; "" for nothing.
+    """A description of the draws that workers of different processes, such as the ranks of one program, have in common;
+    "" if there are none.
 
-    DataLoader itself seeds the global generators, by the number of the worker: ranks that are seeded alike, often on
-    purpose, have workers of the same number that draw alike.
+    DataLoader itself seeds the global generators by the worker's number. Ranks with the same seed, often on purpose,
+    therefore have workers of the same number that draw the same numbers.
     """
     made: dict[tuple[str, int], dict[str, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
     for run in runs:
@@ -77,8 +80,8 @@ def _across_processes(runs: Iterable[LoaderRun]) -> str:
 
 
 def _repeats(draws: Iterable[tuple[int, str]]) -> tuple[int, int, int]:
-    """Of draws, each by its worker: how many there are, how many are distinct, and how many more than one worker
-    made."""
+    """The number of draws, of distinct draws, and of draws that more than one worker made. Each draw comes with its
+    worker."""
     by_digest: dict[str, set[int]] = defaultdict(set)
     count = 0
     for worker, digest in draws:
@@ -88,7 +91,7 @@ def _repeats(draws: Iterable[tuple[int, str]]) -> tuple[int, int, int]:
 
 
 def _over_epochs(draws: list[Draw]) -> bool:
-    """Whether two epochs drew exactly the same."""
+    """Whether two epochs drew exactly the same numbers."""
     by_epoch: dict[int, set[str]] = defaultdict(set)
     for draw in draws:
         by_epoch[draw.epoch].add(draw.digest)

@@ -1,4 +1,4 @@
-"""Iterators that a map-style dataset keeps and calls `next` on without handling their end."""
+"""Iterators that a map-style dataset keeps and passes to `next` without handling StopIteration."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ _CATCHING = frozenset({"StopIteration", "Exception", "BaseException"})
 
 @dataclass(frozen=True)
 class BareNext:
-    """`next(self.attr)` in code that `__getitem__` runs. `made` is where the iterator is made. `copied`: it is one of
-    several, of which each worker has copies, and whether it runs out depends on how often each is asked."""
+    """`next(self.attr)` in code that `__getitem__` runs.
+
+    `made` is where the iterator is created. `copied`: it is one of several iterators that are copied to each worker;
+    whether one runs out depends on how often it is used.
+    """
 
     run: WorkerRun
     call: int
@@ -38,7 +41,7 @@ class BareNext:
 
 
 class Exhaustion:
-    """Finds the calls of `next` whose end nothing handles, in one project."""
+    """Finds the calls of `next` whose StopIteration nothing handles, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -56,7 +59,7 @@ class Exhaustion:
                     yield from self._in(run, value)
 
     def _in(self, run: WorkerRun, value: Instance) -> Iterator[BareNext]:
-        # Inside a generator Python turns a StopIteration into a RuntimeError, which no loop swallows.
+        # Inside a generator Python turns StopIteration into RuntimeError, which no loop swallows.
         if run.file.scopes[run.scope].is_generator or self._caught_on_the_way(run):
             return
         for index in run.file.calls_of(run.scope):
@@ -76,7 +79,7 @@ class Exhaustion:
                 yield BareNext(run, index, made, not single)
 
     def _caught_on_the_way(self, run: WorkerRun) -> bool:
-        """Whether a call between `__getitem__` and the function stands in a `try` that catches it."""
+        """Whether a call between `__getitem__` and the function is inside a `try` that catches StopIteration."""
         for hop in run.hops:
             for call in hop.file.calls:
                 if call.span == hop.span and self._caught(hop.file, call.region):
@@ -96,7 +99,7 @@ class Exhaustion:
         return False
 
     def _made(self, attr: str, value: Instance) -> tuple[SourceFile, Span] | None:
-        """Where the attribute gets an iterator that comes to an end; None where one of its values may have none."""
+        """Where the attribute is assigned an iterator that ends; None if one of its values may be endless."""
         found: tuple[SourceFile, Span] | None = None
         for one in self.origins.kept(value, attr):
             if one.expr == Constant(None):
@@ -107,8 +110,8 @@ class Exhaustion:
         return found
 
     def _one_of_many(self, attr: str, value: Instance) -> tuple[SourceFile, Span] | None:
-        """Where the iterators of loaders are made that an attribute holds in a list or dict; None where it may hold
-        others, or where workers make them."""
+        """Where the loader iterators in an attribute's list or dict are created; None if it may hold others, or if
+        workers create them."""
         assert isinstance(value.of, Class)
         in_workers = [(run.file, run.scope) for run in self.project.workers.of_dataset(value)]
         if any(store.key == attr for file, scope in in_workers for store in file.stores(scope)):
@@ -128,7 +131,7 @@ class Exhaustion:
         return made
 
     def _ends(self, expr: Expr, site: Site, left: int) -> bool:
-        """Whether an expression is an iterator that surely comes to an end."""
+        """Whether an expression is an iterator that provably ends."""
         if left <= 0:
             limits.EXHAUSTION_DEPTH.met()
             return False
@@ -150,7 +153,7 @@ class Exhaustion:
         return False
 
     def _sized(self, expr: Expr, site: Site, left: int) -> bool:
-        """Whether iterating an expression comes to an end: nothing endless, and no unknown iterator."""
+        """Whether iterating an expression ends: it is neither endless nor an unknown iterator."""
         if isinstance(expr, (List, Tuple, Set, Dict, Constant)):
             return True
         if isinstance(expr, Comprehension) and expr.kind != "generator":
@@ -181,7 +184,7 @@ class Exhaustion:
         return self._generator_ends(method)
 
     def _generator_ends(self, function: Function) -> bool:
-        """Whether a generator function has no `while` loop around a `yield` and passes on none that may not end."""
+        """Whether a generator function has no `yield` inside a `while` loop."""
         file, scope = function.file, function.file.scopes[function.scope]
         if not scope.is_generator:
             return False

@@ -1,4 +1,4 @@
-"""Tests by which a program shows that it expects to run without workers: `persistent_workers=count > 0`."""
+"""Tests that show that a program expects to run without workers: `persistent_workers=count > 0`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ _LEAVING = frozenset({"raise", "return", "continue", "break"})
 
 
 def expects_none(project: Project, loader: Loader, count: Expr) -> Place | None:
-    """The test that separates 0 from other numbers of workers, in the function around the loader or in one that is
-    handed the number. None where there is none, and where 0 is replaced or refused."""
+    """The test that distinguishes 0 from other worker counts, in the function that makes the loader or in one that
+    receives the count.
+
+    None if there is no such test, or if 0 is replaced or rejected.
+    """
     if not isinstance(count, (Name, Attribute, Subscript)):
         return None
     file, scope = loader.file, loader.site.scope
@@ -41,7 +44,7 @@ _REPLACED = "0 is replaced or refused"
 
 
 def _tested(file: SourceFile, scope: int, count: Expr) -> Place | str | None:
-    """Where a function tests whether a number is 0; `_REPLACED` where it then does without that number."""
+    """Where a function tests whether a number is 0; `_REPLACED` if it then replaces or rejects that number."""
     found: Place | None = None
     events = file.scopes[scope].events
     regions = {number for event in events for number in file.regions(event.region)}
@@ -72,14 +75,14 @@ def _place(file: SourceFile, span: Span) -> Place:
 
 
 def _asks(expr: Expr, count: Expr) -> bool:
-    """Whether an expression compares the number with 0, or chooses by it."""
+    """Whether an expression compares the number with 0, or selects a value by it."""
     if isinstance(expr, IfExp):
         return _is_test(expr.test, count)
     return isinstance(expr, Compare) and _is_test(expr, count)
 
 
 def _is_test(expr: Expr, count: Expr) -> bool:
-    """Whether a test is true for 0 alone, or for all but 0."""
+    """Whether a test is true for 0 alone, or for all numbers but 0."""
     if isinstance(expr, Not):
         return expr.operand == count
     if isinstance(expr, Compare):
@@ -91,7 +94,7 @@ def _is_test(expr: Expr, count: Expr) -> bool:
 
 
 def _parts(expr: Expr) -> Iterator[Expr]:
-    """An expression and the parts of it that can hold a test."""
+    """An expression and its parts that can be a test."""
     yield expr
     if isinstance(expr, (BoolOp, Not, IfExp)):
         for part in expr.children():
@@ -99,7 +102,7 @@ def _parts(expr: Expr) -> Iterator[Expr]:
 
 
 def _given(project: Project, loader: Loader, index: int, count: Expr) -> Iterator[tuple[Function, str]]:
-    """The functions of the project that a call hands the number to, each with the parameter that takes it."""
+    """The functions of the project that a call passes the number to, each with the receiving parameter."""
     file = loader.file
     call = file.calls[index]
     if not any(argument.value == count for argument in call.args):

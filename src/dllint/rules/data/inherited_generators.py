@@ -1,5 +1,5 @@
-"""Generators that worker code reaches by other ways than an attribute of the dataset: a variable of the module, an
-attribute of the class, an item of a list, an object that is the `collate_fn`."""
+"""Generators that worker code reaches other than by an attribute of the dataset: a module variable, a class
+attribute, an element of a list, the `collate_fn` object."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _CONSTRUCTORS = ("__init__", "__post_init__", "__new__")
 
 @dataclass(frozen=True)
 class InheritedGenerator:
-    """A generator that is made before workers start, and that they draw from.
+    """A generator that is created before workers start, and that they draw from.
 
     Attributes:
         held: how the first draw names it: "rng", "self.ops['noise']".
-        api: what made it.
-        file, call: the call that makes it.
-        shared: whether workers have the same state under every start method; else under fork alone.
+        api: the API that created it.
+        file, call: the call that created it.
+        shared: whether workers have the same state under every start method; otherwise only under fork.
         draws: where workers draw from it.
     """
 
@@ -45,15 +45,17 @@ class InheritedGenerator:
 
 
 class InheritedGenerators:
-    """Answers about one project."""
+    """Finds the inherited generators of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
 
     def of_loader(self, loader: Loader) -> Iterator[InheritedGenerator]:
-        """The generators that workers draw from, where nothing that they run seeds or replaces them, or asks which
-        worker it is."""
+        """The generators that workers draw from without seeding or replacing them.
+
+        There are none if any worker code asks which worker it is in, or an unknown `worker_init_fn` may run.
+        """
         if any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values):
             return
         runs = self.project.worker_runs(loader)
@@ -77,12 +79,13 @@ class InheritedGenerators:
                 file, call = made
                 scope = file.calls[call].scope
                 imported = scope <= 0 or file.scopes[scope].kind == "class"
-                # Workers that import the module again make their own, from the same seed where one is given.
+                # Workers that import the module again create their own, from the same seed if one is given.
                 shared = api.family != "torch" and (not imported or bool(file.calls[call].args))
                 yield InheritedGenerator(held, api, file, call, shared, tuple(places))
 
     def _used(self, run: WorkerRun, index: int) -> Iterator[tuple[tuple[SourceFile, int], Generator, str, str]]:
-        """The generators that a call draws from or seeds: the call that makes each, its API, its name, the method."""
+        """The generators that a call draws from or seeds: the call that created each, its API, its name, and the
+        method called."""
         call = run.file.calls[index]
         func = call.func
         if not isinstance(func, Attribute) or func.attr in UNDRAWING:
@@ -96,7 +99,7 @@ class InheritedGenerators:
                 yield (value.file, value.call), api, render(func.value, run.file), func.attr
 
     def _made_before(self, file: SourceFile, call: int, runs: list[WorkerRun]) -> bool:
-        """Whether a call runs once, before workers start: as a module is imported, or an object is made."""
+        """Whether a call runs once, before workers start: when a module is imported or an object constructed."""
         scope = file.calls[call].scope
         if any((run.file.path, run.scope) == (file.path, scope) for run in runs):
             return False
@@ -104,7 +107,7 @@ class InheritedGenerators:
             return True
         owner = file.method_of(scope)
         if owner is None:
-            # A function that makes a generator for whoever calls it: for an item, as far as can be seen from here.
+            # A function that returns a new generator to its caller: it must not be called per item by worker code.
             return not any(
                 target.function.key == (file.path, scope)
                 for run in runs
@@ -121,7 +124,7 @@ class InheritedGenerators:
 
     @staticmethod
     def _replaced(held: str, runs: list[WorkerRun]) -> bool:
-        """Whether worker code binds the name, or the attribute, to something else."""
+        """Whether worker code rebinds the name or the attribute."""
         last = held.rpartition(".")[2]
         for run in runs:
             if any(store.key in (last, "state") for store in run.file.stores(run.scope)):
@@ -139,7 +142,7 @@ def _api(value: object) -> Generator | None:
 
 
 def runs_in_loop(world: World, file: SourceFile, method: int) -> bool:
-    """Whether a method is called in a loop, as one that seeds again for each epoch is."""
+    """Whether a method is called in a loop, as one that reseeds for each epoch is."""
     return any(
         caller.file.facts.regions[region].kind in ("for", "while")
         for caller in world.calls.callers(Function(file, method))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL604"
 REBUILT = 3
-"""Iterations of a batch or less from which on a loader is rebuilt in a loop."""
+"""Number of iterators with at most one batch, or of constructions, from which a loader counts as rebuilt in a loop."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -47,9 +47,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def judge(case: Case) -> Judgement:
-    """Whether the run made many iterators, or many loaders, that were used for one batch each."""
+    """Did the run create many iterators, or many loaders, that were used for one batch each?"""
     iterations = sum(len(run.iterations) for run in case.runs)
-    # An epoch that the run itself cut says nothing of the program: later ones are cut to a batch.
+    # An epoch cut by the run itself says nothing about the program: later ones are cut to one batch.
     epochs = [epoch for run in case.runs for epoch in run.epochs if not epoch.cut and epoch.total != 1]
     short = sum(epoch.batches <= 1 for epoch in epochs)
     if short >= REBUILT:

@@ -40,7 +40,7 @@ class Restart:
     """A place in a loop where a loader starts again.
 
     Attributes:
-        kind: "next" (`next(iter(loader))`), "step" or "epoch" (built in a loop over steps or epochs).
+        kind: "next" (`next(iter(loader))`), "step" or "epoch" (constructed in a loop over steps or epochs).
         call: the call of `next`, or the loader's own.
         loop: the loop's region, in the file `around`.
     """
@@ -54,8 +54,8 @@ class Restart:
 
 
 def _is_late(condition: Region, counters: frozenset[str]) -> bool:
-    """Whether a branch is taken in all turns of a loop but the first ones: `if epoch > 0`, or `else` of
-    `if epoch == 0`."""
+    """Whether a branch is taken in all iterations of a loop except the first: `if epoch > 0`, or `else` of `if epoch
+    == 0`."""
     test, holds = condition.expr, condition.holds
     while isinstance(test, Not):
         test, holds = test.operand, not holds
@@ -77,7 +77,7 @@ class Restarts:
         self.world = project.world
 
     def restarts(self) -> Iterator[Restart]:
-        """Every loader that starts again in every iteration of a loop, for nothing that the loop changes."""
+        """Every loader that starts again in every iteration of a loop without depending on what the loop changes."""
         by_call = {(loader.file.path, loader.call): loader for loader in self.project.loaders}
         for file, index in self.world.called("next"):
             found = self._first_batch(file, index, by_call)
@@ -122,7 +122,7 @@ class Restarts:
         return self._in_callers_loop(file, index, inner.args[0].value, known)
 
     def _in_callers_loop(self, file: SourceFile, index: int, iterated: Expr, loaders: list[Loader]) -> Restart | None:
-        """The same where the function around is called in a loop over steps, always with the same loader."""
+        """The restart if the enclosing function is called in a loop over steps, always with the same loader."""
         scope = file.calls[index].scope
         if file.scopes[scope].kind != "function" or not self._is_unconditional(file, file.calls[index].region):
             return None
@@ -153,7 +153,7 @@ class Restarts:
         return all(file.facts.regions[one].kind == "with" for one in file.regions(region) if one)
 
     def _is_over_steps(self, file: SourceFile, scope: int, loop: Region) -> bool:
-        """Whether a loop counts, and not epochs."""
+        """Whether a loop counts something other than epochs."""
         named = " ".join(self._words(file, scope, loop))
         counts = loop.kind == "while" or (
             isinstance(loop.expr, CallRef) and last_name(file.calls[loop.expr.index].func) in _COUNTING
@@ -161,7 +161,7 @@ class Restarts:
         return not _EPOCHS.search(f"{named} {render(loop.expr, file)}") and (counts or bool(_STEPS.search(named)))
 
     def _ordered(self, loader: Loader) -> bool:
-        """Whether its first batch is always the same: nothing shuffles, and no sampler or batch sampler is given."""
+        """Whether the first batch is always the same: nothing shuffles, and no sampler or batch sampler is given."""
         given = [loader.argument(name) for name in ("shuffle", "sampler", "batch_sampler")]
         return all(
             all(isinstance(value, Const) and not value.value for value in found.values) for found in given
@@ -185,7 +185,7 @@ class Restarts:
         return Restart(kind, file, loader.call, region, loader, file)
 
     def _words(self, file: SourceFile, scope: int, loop: Region) -> Iterator[str]:
-        """What a loop counts: its variables, or its condition."""
+        """The text that names what a loop counts: its variables, or its condition."""
         if loop.kind == "while":
             yield render(loop.expr, file)
             return
@@ -194,7 +194,7 @@ class Restarts:
                 yield render(event.target, file)
 
     def _always_in(self, file: SourceFile, region: int) -> int | None:
-        """The innermost loop around a region, if each of its turns comes there, or each but the first ones."""
+        """The innermost loop around a region, if every iteration reaches the region, or every one except the first."""
         conditions: list[Region] = []
         for index in file.regions(region):
             entry = file.facts.regions[index]
@@ -209,7 +209,7 @@ class Restarts:
 
     @staticmethod
     def _counters(file: SourceFile, loop: int) -> frozenset[str]:
-        """The names that a `for` statement gives values to."""
+        """The names that a `for` statement binds."""
         region = file.facts.regions[loop]
         targets = (
             event.target
@@ -220,7 +220,8 @@ class Restarts:
         return frozenset(part.id for target in targets for part in walk(target, file) if isinstance(part, Name))
 
     def _depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
-        """Whether an expression reads what the loop sets: a variable, or an attribute or item of the same text."""
+        """Whether an expression reads something that the loop sets: a variable, or an attribute or item with the
+        same source text."""
         names = {part.id for part in walk(expr, file) if isinstance(part, Name)}
         texts = {render(part, file, 200) for part in walk(expr, file) if isinstance(part, (Attribute, Subscript))}
         outer = file.facts.regions[loop]
@@ -232,7 +233,7 @@ class Restarts:
                 for part in walk(event.target, file):
                     if (isinstance(part, Name) and part.id in names) or render(part, file, 200) in texts:
                         return True
-        # A method of the project's own object may set its attributes in every iteration.
+        # A method of the same object may set its attributes in every iteration.
         return any(text.startswith("self.") for text in texts) and any(
             isinstance(func := file.calls[index].func, Attribute)
             and func.value == Name("self")
@@ -250,7 +251,8 @@ class Restarts:
         return False
 
     def _nests(self, file: SourceFile, scope: int, loop: int) -> bool:
-        """Whether another loop stands in the loop, which is then one over epochs: a batch for each costs little."""
+        """Whether the loop contains another loop. It then iterates over epochs, and one extra batch per epoch costs
+        little."""
         statements = [
             event.value for event in file.scopes[scope].events if event.kind == "for" and event.detail != "comp"
         ]

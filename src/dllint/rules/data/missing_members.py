@@ -1,4 +1,4 @@
-"""Calls and attributes of multiprocessing that do not exist, or not with these arguments."""
+"""Members of multiprocessing that do not exist, and calls with arguments that it does not accept."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Misuse:
 
     Attributes:
         kind: "exception" (`mp.Queue.Empty`), "array" (`manager.Array("d", 4)`), "simple" (`SimpleQueue.get_nowait`).
-        what: the member as written.
-        exact: whether the span holds the expression alone.
+        what: the member or argument as written.
+        exact: whether the span covers the expression alone.
     """
 
     kind: Literal["exception", "array", "simple"]
@@ -57,7 +57,7 @@ class Misuses:
                 yield from self._calls(file)
 
     def _exceptions(self, file: SourceFile) -> Iterator[Misuse]:
-        """`except mp.Queue.Empty:`, and `raise mp.Queue.Full`."""
+        """The misuses in `except mp.Queue.Empty:` and `raise mp.Queue.Full`."""
         for region in file.facts.regions:
             if region.kind == "handler" and region.expr is not None:
                 scope = self._scope_at(file, region.span)
@@ -78,7 +78,7 @@ class Misuses:
 
     @staticmethod
     def _scope_at(file: SourceFile, span: Span) -> int:
-        """The innermost scope around a place; scopes are in source order, so the last that covers it."""
+        """The innermost scope that contains a place: scopes are in source order, so the last one that covers it."""
         return max((index for index, scope in enumerate(file.scopes) if scope.span.covers(span)), default=0)
 
     def _is_queue(self, expr: Expr, site: Site) -> bool:
@@ -108,7 +108,7 @@ class Misuses:
                         yield Misuse("simple", file, call.span, call.statement, call.func, name, True)
 
     def _number(self, file: SourceFile, index: int, site: Site) -> bool:
-        """Whether the second argument is a number, and so no sequence."""
+        """Whether the second argument is a number rather than a sequence."""
         args = file.calls[index].args
         if len(args) < 2 or args[1].keyword not in (None, "sequence"):
             return False
@@ -117,7 +117,7 @@ class Misuses:
 
 
 def _within_header(header: Span, text: str) -> Span | None:
-    """Where the expression stands in `except EXPRESSION:`; None where the header holds anything else."""
+    """The span of the expression in `except EXPRESSION:`; None if the header contains anything else."""
     start, end = header.column + len("except "), header.end_column - 1
     if header.line != header.end_line or end - start != len(text):
         return None

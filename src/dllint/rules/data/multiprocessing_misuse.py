@@ -40,7 +40,7 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
         return (Fix("Pass a sequence of that length", "unsafe", (edit,)),) if isinstance(misuse.what, Constant) else ()
     if misuse.kind != "exception" or not misuse.exact:
         return ()
-    # Programs with queues like to call one `queue`, which would hide the module.
+    # Programs often name a variable `queue`, which would hide the module.
     hidden = any(
         binding.kind != "import" for scope in range(len(file.scopes)) for binding in _bound(file, scope, "queue")
     )

@@ -1,4 +1,4 @@
-"""DLL602: a random number generator made with the dataset, which all workers inherit in the same state."""
+"""DLL602: a random number generator created with the dataset, which all workers inherit in the same state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ CODE = "DLL602"
 
 
 class _Held(NamedTuple):
-    """A generator that workers inherit: how messages call it, what made it, and where; `place` is what to change."""
+    """A generator that workers inherit: its name in messages, the API that created it, and where. `place` is the
+    code to change."""
 
     held: str
     api: str
@@ -50,14 +51,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         methods = {regime.method for regime in [regime for regime in regimes if regime.shown] or regimes}
         for shared in generators.shared(loader):
-            # A torch.Generator that is pickled to workers is DLL206's: it does not arrive at all.
+            # DLL206 reports a torch.Generator that is pickled to workers: it cannot be pickled at all.
             if "fork" in methods or shared.api.family != "torch":
                 kept.add((_kept(shared), loader), (shared.kept.file.path, shared.kept.span), shared.made)
         for one in inherited.of_loader(loader):
             if "fork" in methods or one.shared:
                 kept.add((_inherited(one), loader), (one.file.path, one.call))
         for draw in unseeded.of_loader(loader, methods):
-            # One function that seeds the library in the workers of a loader is enough for all that they draw with it.
+            # One function that seeds the library in a loader's workers fixes all their draws from it.
             seeding = (loader.file.path, loader.call, draw.library.prefix)
             applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
         if old is not None and workers.count != 1:
@@ -107,7 +108,8 @@ def _places(draws: tuple[tuple[SourceFile, Span], ...]) -> tuple[Place, ...]:
 
 
 def _repeats(loaders: list[Loader]) -> str:
-    """Whether workers repeat one another in every epoch, repeat one another, or one repeats itself."""
+    """The message key: "epochs" (a single worker repeats itself), "lasting" (workers repeat one another) or "main"
+    (they do so in every epoch)."""
     if all(loader.workers().count == 1 for loader in loaders):
         return "epochs"
     return "lasting" if all(loader.flag("persistent_workers") for loader in loaders) else "main"

@@ -58,7 +58,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _prepared(project: Project) -> Iterator[tuple[str, int]]:
-    """The loaders that accelerate or Fabric wrap, whose wrappers call `set_epoch` themselves, each by its place
+    """The loaders that accelerate or Fabric wrap, each by file and call: their wrappers call `set_epoch` themselves
     (`DataLoaderShard.__iter__` in accelerate/data_loader.py, `_FabricDataLoader.__iter__` in fabric/wrappers.py)."""
     world = project.world
     for name in sorted({name.rpartition(".")[2] for name in GIVES_ARGUMENTS}):
@@ -73,7 +73,7 @@ def _prepared(project: Project) -> Iterator[tuple[str, int]]:
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:
-    """Whether some code of the same program sets the sampler's epoch, or may."""
+    """Whether some code of the same program sets, or may set, the sampler's epoch."""
     world = project.world
     here = (loader.file.path, loop.file.path, loop.batches.file.path)
 
@@ -103,11 +103,11 @@ def _is_same(value: Value, sampler: Instance) -> bool:
 
 
 def _is_other(project: Project, value: Value, sampler: Instance) -> bool:
-    """Whether a value is surely not the sampler, and hands no epoch on to it in code that is not seen."""
+    """Whether a value provably is not the sampler and does not forward the epoch to it in unseen code."""
     if not isinstance(value, Instance) or _is_same(value, sampler):
         return False
     if isinstance(value.of, Class):
-        # Without the method the call would fail, so that it stands under `hasattr(loader, "set_epoch")`, if anywhere.
+        # Without the method the call would fail, so it must be guarded by `hasattr(loader, "set_epoch")`.
         hierarchy = project.world.hierarchy
         hands_on = any(hierarchy.method(value.of, name) is not None for name in ("__getattr__", "__getattribute__"))
         own = all(canonical(name) in PLAIN_BASES for name in hierarchy.externals(value.of))
@@ -116,7 +116,7 @@ def _is_other(project: Project, value: Value, sampler: Instance) -> bool:
 
 
 def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
-    """How the function of the loop calls the sampler: by the variable that holds it, or through the loader."""
+    """How the function with the loop can name the sampler: by the variable that holds it, or through the loader."""
     for event in loop.file.scopes[loop.scope].events_of("assign") if loop.file is sampler.file else ():
         ways = (event.value.body, event.value.orelse) if isinstance(event.value, IfExp) else (event.value,)
         if CallRef(sampler.call) in ways and isinstance(event.target, (Name, Attribute)):
@@ -128,5 +128,5 @@ def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
 
 
 def judge(case: Case) -> Judgement:
-    """A run does not see the order in which a sampler gives indices."""
+    """A run does not observe the order in which a sampler yields indices."""
     return case.inconclusive("its sampler ran; the run does not record the order")

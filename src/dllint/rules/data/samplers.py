@@ -1,4 +1,4 @@
-"""The samplers of a loader: objects of torch's classes, with the arguments that they were made with."""
+"""The samplers of a loader: objects of torch's classes, with their constructor arguments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PARAMETERS = {
 
 
 def samplers(project: Project, loader: Loader, kind: str, frame: Frame | None = None) -> Iterator[Instance]:
-    """The samplers of one of torch's classes that a loader is given, inside a batch sampler too, but for those of
-    branches that no call takes."""
+    """The samplers of the torch class `kind` that a loader receives, also inside a batch sampler, except those in
+    unreachable branches."""
     values = [*loader.argument("sampler", frame).values]
     for value in loader.argument("batch_sampler", frame).values:
         if isinstance(value, Instance) and is_a(project, value, _BATCHES):
@@ -36,20 +36,21 @@ def samplers(project: Project, loader: Loader, kind: str, frame: Frame | None = 
 
 
 def argument(project: Project, value: Instance, kind: str, name: str) -> Values | None:
-    """The values of an argument that a sampler was made with; None where it is not given."""
+    """The values of a sampler's constructor argument; None if it is not given."""
     params = [Param(one, "normal", None, None, WHOLE_FILE) for one in _PARAMETERS[kind]]
     found = project.world.parameters.given(project.world.made_with(value), params, name, 0)
     return None if found.absent and not found.values else found.values
 
 
 def shuffles(project: Project, sampler: Instance) -> bool:
-    """Whether a distributed sampler shuffles, as it does unless it is told otherwise."""
+    """Whether a distributed sampler shuffles, which it does by default."""
     given = argument(project, sampler, DISTRIBUTED, "shuffle")
     return given is None or any(isinstance(one, Const) and one.value for one in given)
 
 
 def is_a(project: Project, value: Value, kind: str) -> bool:
-    """Whether a value is an object of torch's class, or of one of the project's that goes through its items alike."""
+    """Whether a value is an object of the torch class `kind`, or of a subclass in the project that does not override
+    the iteration."""
     if not isinstance(value, Instance):
         return False
     if isinstance(value.of, External):

@@ -76,8 +76,9 @@ class Unsharded:
 
     Attributes:
         iter: the `__iter__`.
-        source: what it iterates, as written.
-        asked: a call of `get_worker_info` in the code of `__init__`, where it gives None.
+        name: the dataset's class.
+        source: the expression that it iterates, as written.
+        asked: a call of `get_worker_info` in code that `__init__` runs, where it returns None; None without one.
     """
 
     iter: Function
@@ -96,7 +97,7 @@ class Sharding:
         self._found: dict[Class, Unsharded | None] = {}
 
     def unsharded(self, loader: Loader) -> list[Unsharded]:
-        """The iterable datasets that the loader hands whole to each of its workers."""
+        """The iterable datasets that the loader passes whole to each of its workers."""
         if self._split_outside(loader):
             return []
         found = []
@@ -108,7 +109,8 @@ class Sharding:
         return found
 
     def _split_outside(self, loader: Loader) -> bool:
-        """Whether a `worker_init_fn` splits the data, or may, or the worker count depends on the dataset's class."""
+        """Whether a `worker_init_fn` splits the data or may do so, or the worker count depends on the dataset's
+        class."""
         for value in (*loader.argument("worker_init_fn").values, *self.project.callables(loader, "worker_init_fn")):
             if isinstance(value, Unknown) or (isinstance(value, External) and canonical(value.name) not in SEEDERS):
                 return True
@@ -157,7 +159,8 @@ class Sharding:
         return Unsharded(method, cls.name, render(expr, site.file), self._asked_in_init(cls))
 
     def _speaks_of_workers(self, run: WorkerRun, sharding: bool) -> bool:
-        """Whether a function asks which worker it runs in, or names something of workers or of sharding."""
+        """Whether a function asks which worker it runs in, or uses a name that suggests workers (with `sharding`,
+        also a function name that suggests sharding)."""
         for expr in _expressions(run.file, run.scope):
             for part in walk(expr, run.file):
                 if isinstance(part, (Name, Attribute)) and _OF_WORKERS.search(last_name(part)):
@@ -191,8 +194,11 @@ class Sharding:
     # What is iterated
 
     def _sources(self, function: Function, frame: Frame | None) -> Iterator[tuple[Expr, Site]]:
-        """What a function iterates to give its items: the outermost loop around each `yield`, or what it returns.
-        An endless loop, or none at all, gives an unknown source."""
+        """The expressions that a function iterates to produce its items: the outermost loop around each `yield`, or the
+        returned value.
+
+        An endless loop, or a `yield` outside of loops, is an unknown source (`Opaque`).
+        """
         file, scope = function.file, function.file.scopes[function.scope]
         for event in scope.events:
             if event.kind not in ("yield", "return") or (scope.is_generator and event.kind == "return"):
@@ -218,7 +224,7 @@ class Sharding:
         return loops[-1] if loops else None
 
     def _reading(self, expr: Expr, site: Site, left: int) -> Reading:
-        """Whether iterating an expression is known to read the same things in every worker."""
+        """ "whole" if iterating an expression provably reads the same data in every worker, otherwise "unknown"."""
         if left <= 0:
             limits.SHARDING_DEPTH.met()
             return "unknown"
@@ -288,8 +294,8 @@ class Sharding:
         return _all(self._reading(expr, site, left - 2) for expr, site in self._sources(method, frame))
 
     def _is_sequence(self, expr: Expr, site: Site) -> bool:
-        """Whether the class treats an attribute that nobody is known to fill as a sequence: its length is asked,
-        it is indexed or shuffled, or each element is opened as a file."""
+        """Whether the class uses an attribute with unknown contents as a sequence: takes its length, indexes or
+        shuffles it, or opens each element as a file."""
         owner = site.file.enclosing_class(site.scope)
         if not isinstance(expr, Attribute) or owner is None:
             return False
@@ -321,7 +327,7 @@ class Sharding:
 
 
 def _expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
-    """All expressions that stand directly in a function."""
+    """All expressions directly in a function."""
     regions: set[int] = set()
     for event in file.scopes[scope].events:
         regions.update(file.regions(event.region))
@@ -336,7 +342,7 @@ def _expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
 
 
 def _of_package(name: str) -> Reading:
-    """How a reader from outside the project reads, by the package that it comes from."""
+    """How a reader from outside the project reads, according to its package."""
     head = re.split(r"[.(\[]", name, maxsplit=1)[0]
     return "whole" if head in UNSPLITTING_PACKAGES or head in BUILTINS else "unknown"
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SharedGenerator:
-    """A generator object that a dataset (or something it holds) makes and its workers draw from.
+    """A generator object that a dataset, or an object inside it, creates and its workers draw from.
 
     Attributes:
         held: "Crops.rng", "Crops.transform.rng".
-        api: what made it.
+        api: the API that created it.
         kept: where it is kept.
-        made: the file and the call that make it.
+        made: the file and the call that created it.
         draws: where workers draw from it.
     """
 
@@ -52,7 +52,7 @@ class Generators:
         self.versions = versions
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
-        """The generators that the workers of a loader draw from, and that nothing seeds again for each."""
+        """The generators that the workers of a loader draw from and that nothing reseeds per worker."""
         pieces = [(name, piece, api) for name, piece in self._pieces(loader) if (api := self._api(piece.value))]
         if not pieces:
             return
@@ -97,13 +97,13 @@ class Generators:
         )
 
     def _hidden_start(self, loader: Loader) -> bool:
-        """Whether workers may run a `worker_init_fn` that is not known. Options that are unpacked have none where the
-        project writes that name nowhere."""
+        """Whether workers may run an unknown `worker_init_fn`. Unpacked options contain none if the project never
+        uses that name as a key."""
         values = loader.argument("worker_init_fn").values
         return any(isinstance(value, Unknown) for value in values) and self.world.writes_key("worker_init_fn")
 
     def _made_early(self, kept: Kept, runs: list[WorkerRun]) -> bool:
-        """Whether it is made before the workers start, and not in what they run."""
+        """Whether the generator is created before the workers start, and not by code that they run."""
         assert kept.owner is not None
         if any((run.file.path, run.scope) == (kept.file.path, kept.scope) for run in runs):
             return False
@@ -143,7 +143,7 @@ class Generators:
                     yield run.file, call.span
 
     def _from_outside(self, run: WorkerRun, index: int) -> bool:
-        """Whether a call is one of an API that is given a generator to draw from."""
+        """Whether a call is of an external API that may draw from a generator argument."""
         call = run.file.calls[index]
         if not any(isinstance(argument.value, (Name, Attribute)) for argument in call.args):
             return False
@@ -151,7 +151,7 @@ class Generators:
         return any(isinstance(value, External) for value in self.world.values.evaluate(call.func, site))
 
     def _is(self, expr: Expr, attr: str, value: Value, run: WorkerRun) -> bool:
-        """Whether an expression in worker code is that generator."""
+        """Whether an expression in worker code evaluates to that generator."""
         if not isinstance(value, Instance) or not (
             isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == attr)
         ):
@@ -166,16 +166,17 @@ class Generators:
     # numpy's global generator before torch 1.9
 
     def old_torch(self) -> str | None:
-        """The requirements file that pins torch below 1.9, in words; None where none does, or another allows more."""
+        """The torch version below 1.9 that a requirements file pins, and the file, as text; None if none does, or if
+        a requirement allows more."""
         pins = self.versions.of("(?:py)?torch")
-        # A lower bound alone lets a torch in that seeds numpy.
+        # A lower bound alone also allows a torch that seeds numpy.
         if not pins or any(one.operator in (">", ">=", "^") or one.version[:2] >= NUMPY_RESEEDED for one in pins):
             return None
         major, minor = pins[0].version[:2]
         return f"torch {major}.{minor} in {pins[0].path}"
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
-        """Calls in worker code that draw from numpy's global generator, unless something there seeds it."""
+        """Calls in worker code that draw from numpy's global generator, unless worker code seeds it."""
         if self._hidden_start(loader):
             return []
         runs = list(self.project.worker_runs(loader))

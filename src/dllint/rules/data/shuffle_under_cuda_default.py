@@ -1,4 +1,4 @@
-"""DLL611: a loader that shuffles with a CPU generator, where CUDA is the default device of new tensors."""
+"""DLL611: a loader that shuffles with a CPU generator while CUDA is the default device of new tensors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TENSORS = "torch.cuda."
 
 @dataclass(frozen=True)
 class Setting:
-    """A call that sets where new tensors are made. `cuda` is False for any other device, and for one not known."""
+    """A call that sets the device of new tensors. `cuda` is False for any other or an unknown device."""
 
     file: SourceFile
     call: int
@@ -83,7 +83,7 @@ def _is_cuda(project: Project, cuda: Cuda, expr: Expr, site: Site) -> bool:
 
 
 def _in_force(project: Project, loader: Loader, settings: list[Setting]) -> Setting | None:
-    """The call that sets CUDA in the loader's program; None where another one there sets something else."""
+    """The call that sets CUDA in the loader's program; None if another call there sets something else."""
     scope = loader.file.calls[loader.call].scope
     tops = {loader.file.path} if scope == 0 else set(project.programs.above(loader.file, scope))
     around = project.import_graph.import_closure({loader.file.path, *tops})
@@ -94,7 +94,7 @@ def _in_force(project: Project, loader: Loader, settings: list[Setting]) -> Sett
 
 
 def _runs_with(project: Project, loader: Loader, setting: Setting, tops: set[str]) -> bool:
-    """Whether a program that comes to the loader comes to the setting, too."""
+    """Whether a program that reaches the loader also reaches the setting."""
     call = setting.file.calls[setting.call]
     if call.scope > 0:
         here = (loader.file.path, loader.file.calls[loader.call].scope)
@@ -120,8 +120,8 @@ def _is_guard(file: SourceFile, region: int) -> bool:
 
 
 def _cpu_generator(project: Project, loader: Loader) -> str:
-    """How the loader comes to shuffle with a generator of the CPU: "main" for a sampler of its own, "random" and
-    "distributed" for one that it is given; "" where it does not."""
+    """How the loader shuffles with a CPU generator: "main" by its own sampler, "random" or "distributed" by a
+    sampler passed to it, "" if it does not."""
     if any(shuffles(project, sampler) for sampler in samplers(project, loader, DISTRIBUTED)):
         return "distributed"
     for sampler in samplers(project, loader, RANDOM):
@@ -137,7 +137,7 @@ def _cpu_generator(project: Project, loader: Loader) -> str:
 
 
 def _on_cpu(project: Project, values: Values | None) -> bool:
-    """Whether a generator is surely one of the CPU: none is given, or one without a device."""
+    """Whether a generator is provably on the CPU: none is given, or one without a device."""
     return values is None or all(
         (isinstance(value, Const) and value.value is None)
         or (
@@ -152,7 +152,7 @@ def _on_cpu(project: Project, values: Values | None) -> bool:
 
 
 def judge(case: Case) -> Judgement:
-    """Did the loop over the loader end in the error about the generator?"""
+    """Did the loop over the loader end with the error about the generator?"""
     if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
         return case.confirmed(said(case.died[0].exception, case.died[0].text))
     if not case.runs:

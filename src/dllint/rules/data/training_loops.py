@@ -1,4 +1,4 @@
-"""Training loops: each iteration is an epoch, and goes through the batches of a loader once."""
+"""Training loops: each iteration is one epoch, which iterates a loader once."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _COUNTING = frozenset({"range", "trange", "count"})
 _BACKWARD = frozenset({"backward", "manual_backward"})
 Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
-"""By scope, the calls in it that lead to where a loader is made."""
+"""By scope, its calls that lead to the construction of a loader."""
 
 
 @dataclass(frozen=True)
 class BatchLoop:
-    """A `for` statement that goes through the batches of a loader."""
+    """A `for` statement over the batches of a loader."""
 
     file: SourceFile
     scope: int
@@ -42,12 +42,12 @@ class BatchLoop:
 
 @dataclass(frozen=True)
 class EpochLoop:
-    """A training loop that goes through a loader in every iteration.
+    """A training loop that iterates a loader in every iteration.
 
     Attributes:
-        scope: of the function that the loop stands in.
+        scope: the function that contains the loop.
         region: the loop.
-        batches: the loop over the batches in it, or in a function that it calls.
+        batches: the loop over the batches inside it, or in a function that it calls.
     """
 
     file: SourceFile
@@ -61,7 +61,7 @@ class EpochLoop:
 
     @property
     def variable(self) -> str:
-        """The variable that counts the epochs, as written; "epoch" where there is none."""
+        """The variable that counts the epochs, as written; "epoch" if there is none."""
         found = [
             render(event.target, self.file)
             for event in self.file.scopes[self.scope].events
@@ -87,8 +87,10 @@ class TrainingLoops:
 
     @cached_property
     def _training(self) -> dict[tuple[str, int], list[int]]:
-        """The calls that may compute gradients, told by names alone, by the scope that they stand in: of most loops of
-        a project nobody needs to know what they go through."""
+        """The calls that may compute gradients, by scope, judged by names alone.
+
+        A cheap filter: for most loops of a project it need not be known what they iterate.
+        """
         found: dict[tuple[str, int], list[int]] = {}
         names = dict.fromkeys(_BACKWARD, 0)
         todo = list(names)
@@ -127,8 +129,8 @@ class TrainingLoops:
         )
 
     def _around(self, loader: Loader, batches: BatchLoop) -> Iterator[tuple[EpochLoop, Frame | None]]:
-        """The loops over epochs around a loop over batches, in the functions that call its own too, each with the
-        activation of the function that goes through the batches."""
+        """The loops over epochs around a loop over batches, also in callers, each with the activation of the
+        function that iterates the batches."""
         file, scope = batches.file, batches.scope
         parent = file.facts.regions[batches.region].parent
         made = ways_to(self.world, loader.file, loader.call)
@@ -155,8 +157,11 @@ class TrainingLoops:
                 yield from self._upward(made, caller.file, caller.call, depth + 1)
 
     def _epochs(self, made: Ways, file: SourceFile, scope: int, region: int) -> tuple[int | None, bool]:
-        """The innermost loop over epochs around a region, and whether to look no further: it was found, or what is
-        around makes the loader again each time, by one of the calls `made`."""
+        """The innermost loop over epochs around a region, and whether to stop the search.
+
+        The search stops when a loop is found, or when the code around makes a new loader each time by one of the calls
+        `made`.
+        """
         calls = [where.calls[index] for where, index in made.get((file.path, scope), ()) if where is file]
         for index in file.regions(region):
             loop = file.facts.regions[index]
@@ -172,7 +177,7 @@ class TrainingLoops:
 
     @staticmethod
     def _counts(file: SourceFile, scope: int, loop: Region) -> bool:
-        """Whether a loop repeats what is in it: over epochs by name, over numbers, or as long as a condition holds."""
+        """Whether a loop repeats its body: over epochs by name, over numbers, or while a condition is true."""
         if loop.kind == "while" or loop.expr is None:
             return True
         for part in walk(loop.expr, file):
@@ -193,7 +198,7 @@ class TrainingLoops:
         )
 
     def _trains(self, batches: BatchLoop, frame: Frame | None) -> bool:
-        """Whether the loop over the batches, or what it calls, computes gradients."""
+        """Whether the loop over the batches, or a function that it calls, computes gradients."""
         seen: set[tuple[str, int]] = set()
         todo: list[tuple[SourceFile, int, int, Frame | None, int]] = [
             (batches.file, batches.scope, batches.region, frame, 0)

@@ -1,4 +1,4 @@
-"""Draws in workers from generators that libraries keep for themselves, and that torch does not seed."""
+"""Draws in workers from generators that belong to libraries and that torch does not seed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnseededDraw:
-    """An object (or a function) of a library that workers draw random numbers with.
+    """An object or function of a library that workers draw random numbers with.
 
     Attributes:
-        library: whose generator it draws from.
+        library: the library whose generator it draws from.
         held: the class or function as written: "iaa.Add".
-        file, span, statement: where the object is made, or the function called.
-        draw: where workers draw; None for a function, which is called there.
+        file, span, statement: where the object is constructed or the function called.
+        draw: where workers draw; None for a function, which draws where it is called.
     """
 
     library: OwnDraws
@@ -45,7 +45,7 @@ class UnseededDraw:
 
 
 class UnseededDraws:
-    """Answers about one project."""
+    """Finds the unseeded draws of one project."""
 
     def __init__(self, project: Project, versions: DeclaredVersions) -> None:
         self.project = project
@@ -54,20 +54,21 @@ class UnseededDraws:
 
     @cached_property
     def _libraries(self) -> tuple[OwnDraws, ...]:
-        """Those that the project imports, in a version that leaves workers unseeded."""
+        """The libraries that the project imports in a version that leaves workers unseeded."""
         imported = {package for file in self.world.files.values() for package in file.imported_packages()}
         return tuple(row for row in OWN_DRAWS if row.prefix.partition(".")[0] in imported and self._concerned(row))
 
     def _concerned(self, row: OwnDraws) -> bool:
         if not row.until:
             return True
-        # What is installed is known only where the project names a version that is affected, or the newest below one.
+        # The installed version is known only if the project requires an affected one, or one below the first that is
+        # fixed.
         declared = self.versions.of(row.prefix.partition(".")[0])
         lower = [one for one in declared if not one.operator.startswith("<")]
         return bool(lower) and all(row.since <= one.version <= row.until for one in lower)
 
     def of_loader(self, loader: Loader, methods: set[str]) -> Iterator[UnseededDraw]:
-        """What the workers of a loader draw with, where nothing that they run seeds it, or asks which worker it is."""
+        """The draws of a loader's workers, unless code that they run seeds the library or asks which worker it is."""
         libraries = [row for row in self._libraries if methods & set(row.methods_of_start)]
         start = loader.argument("worker_init_fn").values if libraries else ()
         if not libraries or any(isinstance(value, Unknown) for value in start):
@@ -79,7 +80,7 @@ class UnseededDraws:
             return
         for row in libraries:
             given = any(row.loaders and name.startswith(row.loaders) for name in seeding)
-            # MONAI's loader seeds by itself.
+            # MONAI's loader does the seeding itself.
             made_by = self.project.external_name(loader.file, loader.call) or ""
             own_loader = bool(row.loaders) and canonical(made_by).startswith(row.loaders)
             if not (called & row.reseeding or given or own_loader):
@@ -104,7 +105,7 @@ class UnseededDraws:
                         yield UnseededDraw(row, held, found.file, call.span, call.statement, place)
 
     def _called_objects(self, row: OwnDraws, run: WorkerRun, index: int) -> Iterator[Value]:
-        """The objects that a call calls, or runs a drawing method of."""
+        """The objects that a call calls, or whose drawing method it calls."""
         func = run.file.calls[index].func
         if not isinstance(func, (Name, Attribute)):
             return
@@ -114,11 +115,12 @@ class UnseededDraws:
             yield from self.world.values.evaluate(func.value, site)
 
     def _drawing(self, row: OwnDraws, value: Value, depth: int) -> Instance | None:
-        """The object of the library that draws: the outermost that holds one, as one edit there seeds all."""
+        """The object of the library that draws: the outermost one that contains it, because one edit there seeds
+        all."""
         if not isinstance(value, Instance) or value.call < 0 or limits.EXTERNAL_DEPTH.exceeded(depth):
             return None
         if not isinstance(value.of, External):
-            # What the project itself calls is a run of its own; what a `Compose` calls is looked into here.
+            # Calls by the project's own code are separate runs; what a `Compose` calls is examined here.
             kept = self.project.datasets.kept(value) if depth else ()
             parts = (self._drawing(row, part, depth + 1) for one in kept for part in one.values)
             return next((part for part in parts if part is not None), None)

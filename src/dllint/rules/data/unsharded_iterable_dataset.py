@@ -65,7 +65,7 @@ def judge(case: Case) -> Judgement:
         for item in run.items:
             by_epoch[item.epoch][item.worker].append(item.digest)
         for epoch, by_worker in by_epoch.items():
-            # Where a worker's own items are much the same, as labels are, equal ones of two workers tell nothing.
+            # If most items of a worker are equal, as labels are, equal items of two workers prove nothing.
             told = {worker: digests for worker, digests in by_worker.items() if len(set(digests)) * 2 > len(digests)}
             alike = alike or bool(len(told) < len(by_worker) and _common([set(one) for one in by_worker.values()]))
             common = _common([set(digests) for digests in told.values()])
@@ -87,8 +87,8 @@ def judge(case: Case) -> Judgement:
 
 
 def _common(workers: list[set[str]]) -> int:
-    """How many items two workers delivered both, if they are most of what one of them did; a few may be equal by
-    chance."""
+    """The largest number of items that two workers both delivered, counted only if it is most of the items of one of
+    them; a few may be equal by chance."""
     most = 0
     for index, one in enumerate(workers):
         for other in workers[:index]:

@@ -1,4 +1,4 @@
-"""Whether a value is the same in all workers of a loader, or differs between them by the worker's number alone."""
+"""Whether a value is the same in all workers of a loader, or differs between them only by the worker's number."""
 
 from __future__ import annotations
 
@@ -34,22 +34,21 @@ if TYPE_CHECKING:
 Constancy = Literal["none", "constant", "worker", "varies"]
 """none      always None
 constant  one value for all workers, in every epoch
-worker    made of constants and the worker's number: in every epoch the same
-varies    another in each epoch, or not known
-"""
+worker    computed from constants and the worker's number: the same in every epoch
+varies    differs between epochs, or unknown"""
 _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
-"""Names of settings that stay constant while a program runs, unless it assigns them again."""
+"""Names of settings that stay constant while a program runs, unless it reassigns them."""
 
 
 class Constants:
-    """Classifies expressions over a linked project."""
+    """Classifies expressions of a linked project by constancy."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.origins = Origins(world)
 
     def of(self, expr: Expr | None, site: Site, left: int = limits.DEPENDENCE_DEPTH.most) -> Constancy:
-        """What an expression is like. A parameter that nobody but a launcher fills is the worker's number."""
+        """The constancy of an expression. A parameter that only a launcher fills is the worker's number."""
         if left <= 0:
             limits.DEPENDENCE_DEPTH.met()
             return "varies"
@@ -80,7 +79,7 @@ class Constants:
         return groups
 
     def _set_in_other_loop(self, name: str, site: Site) -> bool:
-        """Whether a loop of a scope around sets a name."""
+        """Whether a loop of an enclosing scope sets a name."""
         return any(
             where.scope != site.scope and binding.kind == "value" and _in_loop(where.file, where.region)
             for binding, where in self.world.symbols.lookup(name, site)
@@ -89,8 +88,10 @@ class Constants:
     # Settings
 
     def _setting(self, expr: Attribute | Subscript, site: Site) -> Constancy:
-        """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name is that of a
-        setting of the program and nothing in a loop assigns it."""
+        """The constancy of `args.seed`, `config["seed"]` or `self.seed`.
+
+        Constant if it evaluates to a constant, or if it has the name of a program setting and no loop assigns it.
+        """
         if isinstance(expr, Attribute) and expr.attr == "id" and self._is_worker_info(expr.value, site):
             return "worker"
         folded = _of_values(self.world.values.evaluate(expr, site))
@@ -178,14 +179,14 @@ def _in_loop(file: SourceFile, region: int) -> bool:
 
 
 def _together(parts: list[Constancy]) -> Constancy:
-    """What an expression made of all the parts is like."""
+    """The constancy of an expression computed from all the parts."""
     if not parts or "varies" in parts or "none" in parts:
         return "varies"
     return "worker" if "worker" in parts else "constant"
 
 
 def _either(parts: list[Constancy]) -> Constancy:
-    """What is one of the parts is like; a None among them is another branch."""
+    """The constancy of an expression that evaluates to one of the parts; a None among them is another branch."""
     if not parts or "varies" in parts:
         return "varies"
     others = [part for part in parts if part != "none"]

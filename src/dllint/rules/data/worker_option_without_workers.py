@@ -1,4 +1,4 @@
-"""DLL605: a DataLoader gets an option that needs workers and has, or may have, none."""
+"""DLL605: a DataLoader gets an option that needs workers, but has or may have none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL605"
 _OFF = {"timeout": "0"}
-"""The values that switch an option off, where that is not None."""
+"""The values that switch an option off, if not None."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _finding(loader: Loader, clash: Clash) -> Finding:
 
 
 def _example(name: str, option: str) -> str:
-    """How an option depends on the number of workers: "prefetch_factor=… if workers > 0 else None"."""
+    """An example of an option that depends on the worker count: "prefetch_factor=… if workers > 0 else None"."""
     if option == "persistent_workers":
         return f"{name}=workers > 0"
     return f"{name}=… if workers > 0 else {_OFF.get(option, 'None')}"
@@ -80,7 +80,7 @@ def _ignored(loader: Loader) -> Finding:
 
 
 def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
-    """Without the options, where the call itself writes all of them, and this one call alone makes the loader."""
+    """The fix that removes the options, if the loader's only call writes all of them itself."""
     if clash.caller is not None or not set(names) <= set(_written(loader)):
         return ()
     names = [*names, *_others(loader, names)]
@@ -91,7 +91,7 @@ def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
 
 
 def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
-    """Every option of the call that needs workers as it is where there are some, and off where there are none."""
+    """The fix that makes every option that needs workers conditional: unchanged with workers, off without."""
     written = _written(loader)
     count = written.get(loader.api.names.get("num_workers", "num_workers"))
     if count is None or not _plain(count) or not set(names) <= set(written):
@@ -116,7 +116,7 @@ def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, .
 
 
 def _others(loader: Loader, names: list[str]) -> list[str]:
-    """The options of the call that need workers too, where they are on: what they are is not known."""
+    """The other options of the call that need workers, unless they are written as off: their values are unknown."""
     written = _written(loader)
     options = (loader.api.names.get(option, option) for option in WORKER_OPTIONS)
     return [
@@ -132,12 +132,12 @@ def _written(loader: Loader) -> dict[str, Expr]:
 
 
 def _plain(expr: Expr) -> bool:
-    """Whether an expression is a name or an attribute, so that it may be written twice."""
+    """Whether an expression is a name or an attribute, so that it can be repeated."""
     return bool(isinstance(expr, Name) or (isinstance(expr, Attribute) and _plain(expr.value)))
 
 
 def judge(case: Case) -> Judgement:
-    """Did the constructor, or iter(), refuse the option?"""
+    """Did the constructor or `iter()` reject the option?"""
     for run in case.runs:
         if run.loader.error:
             return case.confirmed(f"the constructor raised {run.loader.error}")

@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _DEFAULTS = frozenset({"option", "parameter", "entry"})
-"""Sources that somebody else than the program's author decides on, by the kind of what gives them."""
+"""Kinds of sources that users rather than the program's author control."""
 _CAUGHT = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
 _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
 
 
 @dataclass(frozen=True)
 class Clash:
-    """Options that need workers where there are, or can be, none.
+    """Options that need workers while there are, or can be, none.
 
     Attributes:
         options: their names in torch.
-        sure: whether the count is written as 0, and not only a default that users replace.
-        origin: where the 0 comes from, in words, with its place; the flag of the command line where it is `chosen`.
-        frame: the activation of the function around the loader in which this is so.
-        caller: the call that makes the activation; None for any.
-        chosen: whether there is a 0 only where a user asks for it, beside a default that works.
+        sure: whether the count is provably 0, rather than a default that users replace.
+        origin: where the 0 comes from, as text; if `chosen`, the command-line flag.
+        place: the place of the origin; None if there is none to show.
+        caller: the call of the enclosing function for which this is so; None for any.
+        chosen: whether the count is 0 only if a user asks for it, while the default works.
     """
 
     options: tuple[str, ...]
@@ -64,7 +64,7 @@ class Clash:
 
 
 class WorkerOptions:
-    """Finds the options without workers, of all loaders of one project."""
+    """Finds the options without workers of all loaders of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -72,7 +72,8 @@ class WorkerOptions:
         self.origins = Origins(project.world)
 
     def clash(self, loader: Loader) -> Clash | None:
-        """The worst clash of a loader's arguments over the known callers of the function around it."""
+        """The worst clash of a loader's arguments over the known callers of the enclosing function; None if there is
+        none."""
         file, call = loader.file, loader.file.calls[loader.call]
         if self.expected_to_fail(file, call.region):
             return None
@@ -84,7 +85,7 @@ class WorkerOptions:
         return min(found, key=lambda clash: (not clash.sure, clash.chosen)) if found else None
 
     def ignored(self, loader: Loader) -> bool:
-        """Whether a loader gets a `worker_init_fn` although the program itself gives it no workers."""
+        """Whether a loader gets a `worker_init_fn` although the program itself sets zero workers."""
         call = loader.file.calls[loader.call]
         if written(loader, "worker_init_fn") is None or self._guarded(loader):
             return False
@@ -102,7 +103,8 @@ class WorkerOptions:
         return all(self._default(loader, count, frame) is None for frame in frames)
 
     def activations(self, loader: Loader) -> Iterator[tuple[Frame | None, Place | None]]:
-        """The activations of the function around a loader, each with the call that makes it; (None, None) for any."""
+        """The activations of the function that makes a loader, each with the call that creates it; (None, None) for
+        any."""
         scope = loader.file.calls[loader.call].scope
         callers = self.world.calls.callers(Function(loader.file, scope)) if scope > 0 else []
         known = [caller for caller in callers if caller.call >= 0 and caller.frame.actuals is not None]
@@ -137,12 +139,12 @@ class WorkerOptions:
         if count is None:
             return Clash(options, workers.kind == "none", "on some paths", None, caller)
         if workers.kind != "none":
-            # Some way leads to 0 that is not a default: it is named by the expression alone.
+            # Some path leads to a 0 that is no default: only the expression itself can be named.
             return Clash(options, False, f"`{render(count, loader.file)}` on some paths", None, caller)
         return Clash(options, True, "", None, caller)
 
     def _given(self, loader: Loader, option: str, frame: Frame | None) -> bool:
-        """Whether an option is surely on."""
+        """Whether an option is provably on."""
         found = loader.argument(option, frame)
         return not found.absent and bool(found.values) and all(self._is_on(option, value) for value in found.values)
 
@@ -157,7 +159,7 @@ class WorkerOptions:
         )
 
     def _on_by_default(self, loader: Loader, option: str, count: Expr, frame: Frame | None) -> bool:
-        """Whether an option is on unless somebody asks for something else, whatever the number of workers is."""
+        """Whether an option is on by default, independently of the worker count."""
         found, given = loader.argument(option, frame), written(loader, option)
         known = [value for value in found.values if isinstance(value, Const)]
         if found.absent or given is None or not known or not all(self._is_on(option, value) for value in known):
@@ -167,7 +169,7 @@ class WorkerOptions:
     # Guards
 
     def _guarded(self, loader: Loader) -> bool:
-        """Whether the loader is made only under a condition on the number of workers."""
+        """Whether the loader is made only under a condition on the worker count."""
         file, call = loader.file, loader.file.calls[loader.call]
         count = written(loader, "num_workers")
         if count is None:
@@ -184,7 +186,7 @@ class WorkerOptions:
         )
 
     def expected_to_fail(self, file: SourceFile, region: int) -> bool:
-        """Whether an exception here is caught, or what a test waits for."""
+        """Whether an exception here is caught, or expected by a test."""
         for index in file.regions(region):
             entry = file.facts.regions[index]
             context = entry.expr if entry.kind == "with" else None
@@ -201,8 +203,8 @@ class WorkerOptions:
     # Where a 0 comes from
 
     def _default(self, loader: Loader, count: Expr | None, frame: Frame | None) -> Given | None:
-        """The default that the 0 is: of an option, a parameter or a configuration entry. None where the program itself
-        says 0."""
+        """The default that the 0 comes from: of an option, a parameter or a configuration entry. None if the program
+        itself sets 0."""
         file, site = loader.file, self.world.call_site(loader.file, loader.call, frame)
         if count is not None:
             found = self.origins.of(count, site, _holds_zero)
@@ -216,8 +218,10 @@ class WorkerOptions:
     def _if_chosen(
         self, loader: Loader, count: Expr | None, frame: Frame | None, options: tuple[str, ...], caller: Place | None
     ) -> Clash | None:
-        """The clash of an option of the command line whose default is a number of workers, and that may be 0: nothing
-        in its file, or in the loader's, asks after it."""
+        """The clash of a command-line option that defaults to a number of workers but may be set to 0.
+
+        None if its file or the loader's file tests the option.
+        """
         site = self.world.call_site(loader.file, loader.call, frame)
         # What is not a plain name may keep the number above 0: `max(1, args.workers)`.
         if not isinstance(count, (Name, Attribute, Subscript)):
@@ -239,7 +243,7 @@ class WorkerOptions:
     def _if_expected(
         self, loader: Loader, count: Expr | None, frame: Frame | None, options: tuple[str, ...], caller: Place | None
     ) -> Clash | None:
-        """The clash of a number that is not known and that the program itself tests for 0."""
+        """The clash of an unknown worker count that the program itself compares with 0."""
         if count is None or not any(isinstance(one, Unknown) for one in loader.argument("num_workers", frame).values):
             return None
         options = options or tuple(one for one in WORKER_OPTIONS if self._on_by_default(loader, one, count, frame))
@@ -268,7 +272,8 @@ def _holds_positive(values: tuple[Value, ...]) -> bool:
 
 
 def leaves(expr: Expr, file: SourceFile) -> set[str]:
-    """The names, attribute names and text keys of an expression, without the objects that attributes are read from."""
+    """The names, attribute names and string keys in an expression, without the objects that attributes are read
+    from."""
     match expr:
         case Name(name) | Attribute(_, name):
             return {name}

@@ -32,10 +32,10 @@ class Seeding:
     """A call that seeds generators of a worker.
 
     Attributes:
-        argument: the seed as written; None where there is none.
-        constancy: what it is like among workers and epochs.
+        argument: the seed as written; None if there is none.
+        constancy: how it varies among workers and epochs.
         root: the `worker_init_fn` that runs it.
-        hops: the calls that lead from there to this one.
+        hops: the calls from there to this one.
     """
 
     file: SourceFile
@@ -84,14 +84,15 @@ class WorkerSeeds:
                             yield one
 
     def seeds_itself(self, loader: Loader) -> str | None:
-        """The name of a seeding function that is the `worker_init_fn` itself: the worker's number is the seed."""
+        """The name of a seeding function used directly as `worker_init_fn`, so that the worker's number is the seed;
+        None if there is none."""
         for value in self.project.callables(loader, "worker_init_fn"):
             if isinstance(value, External) and canonical(value.name) in SEEDERS:
                 return value.name
         return None
 
     def _started(self, value: Value) -> Target | None:
-        """The function that a worker calls with its number, and its activation."""
+        """The function that a worker calls with its number, and its activation; None if unknown."""
         given = Given(self.project.files[0], -1, None, Actuals([Actual(None, None, None)]), ("seeds", value))
         if isinstance(value, Instance) and isinstance(value.of, External):
             return None
@@ -135,8 +136,8 @@ class WorkerSeeds:
 
 
 def adds_rank_and_worker(seeding: Seeding) -> bool:
-    """Whether a seed is a sum of a rank and the worker's number, so that worker 1 of rank 0 and worker 0 of rank 1 draw
-    the same numbers."""
+    """Whether a seed is the sum of a rank and the worker's number: worker 1 of rank 0 and worker 0 of rank 1 then
+    draw the same numbers."""
     if seeding.argument is None or seeding.constancy != "worker" or seeding.hops:
         return False
     parameters = seeding.file.scopes[seeding.root.scope].params
@@ -147,7 +148,7 @@ def adds_rank_and_worker(seeding: Seeding) -> bool:
 
 
 def holds_rank(seeding: Seeding, value: Expr | None) -> bool:
-    """Whether a seed is made with a rank, which tells the processes of a distributed program apart."""
+    """Whether a seed includes a rank, which distinguishes the processes of a distributed program."""
     if value is None:
         return False
     parts = list(walk(value, seeding.file))
@@ -156,7 +157,7 @@ def holds_rank(seeding: Seeding, value: Expr | None) -> bool:
 
 
 def conditional(seeding: Seeding) -> bool:
-    """Whether the seed is set only under a condition: a mode that somebody asks for."""
+    """Whether the seed is set only under a condition, such as a mode that the user requests."""
     entries = (seeding.file.facts.regions[index] for index in seeding.file.regions(seeding.written.region))
     return any(entry.kind in ("if", "else", "elif", "case", "while", "handler") for entry in entries)
 
@@ -170,7 +171,7 @@ def _terms(expr: Expr) -> Iterator[Expr]:
 
 
 def _asked_for(expr: Expr, file: SourceFile) -> str:
-    """What `get_rank()`, `int(os.environ["RANK"])` or `args["rank"]` asks for."""
+    """The names in `get_rank()`, `int(os.environ["RANK"])` or `args["rank"]`, joined by spaces: "int RANK"."""
     if isinstance(expr, CallRef):
         call = file.calls[expr.index]
         inner = [_asked_for(one.value, file) for one in call.args]

@@ -48,8 +48,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _is_slow(regime: Regime) -> bool:
-    """Whether the workers surely start as new interpreters. The forkserver of Python 3.14, which has the program's
-    modules loaded before it forks, is as quick as fork."""
+    """Whether the workers provably start as new interpreters.
+
+    The forkserver that Python 3.14 uses by default does not count: it loads the program's modules before it forks, and
+    is as fast as fork.
+    """
     return (
         regime.method != "fork"
         and regime.workers.possible
@@ -58,7 +61,8 @@ def _is_slow(regime: Regime) -> bool:
 
 
 def _is_better_so(project: Project, loader: Loader) -> bool:
-    """Whether workers that live on would miss changes of their dataset, or count ever more pages of its store."""
+    """Whether persistent workers would miss changes of their dataset, or accumulate pages of its memory-mapped
+    store."""
     if any(True for _ in DatasetChanges(project).of_loader(loader)):
         return True
     return any(True for value in project.dataset_objects(loader) for _ in project.ask(Stores).kept(value))
@@ -68,10 +72,10 @@ def _kept(loader: Loader) -> tuple[Fix, ...]:
     if not loader.has_workers or not loader.accepts("persistent_workers"):
         return ()
     if written(loader, "num_workers") is None:
-        # The count comes with other options, and torch refuses persistent workers where those leave it out.
+        # The count comes with other options, and torch rejects persistent workers if those omit it.
         return ()
     if written(loader, "persistent_workers") is None and loader.takes_mapping:
-        # The options may hold it already, and nothing is passed twice.
+        # The options may already contain it, and an argument must not be passed twice.
         return ()
     edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "True")
     return (Fix("Start the workers only once: `persistent_workers=True`", "unsafe", (edit,)),)
