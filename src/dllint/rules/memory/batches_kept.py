@@ -1,4 +1,4 @@
-"""DLL306: a program keeps the batches of a loader with workers, and with them their descriptors and maps."""
+"""DLL306: a program keeps the batches of a loader with workers, and so their file descriptors and memory maps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL306"
 PER_BATCH = 0.5
-"""Descriptors gained per batch from which on batches are being kept."""
+"""Descriptors gained per batch from which the program counts as keeping batches."""
 _SHOWN = 1 << 20
 
 
@@ -42,7 +42,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _shares_by_file(project: Project, loader: Loader) -> bool:
-    """Whether the loader's program changes to the strategy that takes no descriptor a storage."""
+    """Whether the loader's program switches to the sharing strategy that needs no descriptor per storage."""
     calls = list(project.external_calls("set_sharing_strategy", ""))
     if not calls:
         return False
@@ -76,7 +76,7 @@ def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
 
 
 def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
-    """A copy of what is appended, where it is a plain tensor or array."""
+    """The fix that appends a copy, if a plain tensor or array is appended."""
     if kept.how != "append" or kept.expr is None or kept.value_span is None or not _plain(kept.expr, kept.file):
         return ()
     method = "copy" if _is_array(kept.expr, kept.file) else "clone"
@@ -86,7 +86,7 @@ def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
 
 
 def _plain(expr: Expr, file: SourceFile) -> bool:
-    """Whether the source of an expression is a name with attributes and calls without arguments, or a call of `to`."""
+    """Whether an expression is a name with attributes and method calls without arguments."""
     if isinstance(expr, Name):
         return True
     if isinstance(expr, Attribute):
@@ -102,7 +102,7 @@ def _is_array(expr: Expr, file: SourceFile) -> bool:
 
 
 def judge(case: Case) -> Judgement:
-    """Does the loop gain tensors in shared memory with every batch, and their descriptors?"""
+    """Does the loop gain tensors in shared memory, and their descriptors, with every batch?"""
     kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
     if not kept:
         return case.inconclusive("too few batches arrived to see growth")
@@ -125,16 +125,16 @@ def judge(case: Case) -> Judgement:
 
 
 def _batches_until_full(run: LoaderRun, kept: Kept) -> int:
-    """How many batches can be kept until descriptors run out; 0 where that is not known.
+    """The number of batches that can be kept before descriptors run out; 0 if unknown.
 
-    Four per worker and three more are the loader's own, beside those that were open before it started: measured with 2,
-    4 and 8 workers, by keeping batches until the program failed.
+    The loader itself needs four descriptors per worker and three more, besides those that were open before it started:
+    measured with 2, 4 and 8 workers by keeping batches until the program failed.
     """
     values = run.limits.values if run.limits is not None else {}
     nofile, before = values.get("nofile"), values.get("fds")
     if not isinstance(nofile, int):
         return 0
-    # A batch has a whole number of tensors; the slope wavers by what is made ahead.
+    # A batch has a whole number of tensors; prefetched batches make the measured slope vary.
     whole = run.first_batch.storages if run.first_batch is not None else 0
     each = whole if whole and abs(kept.fds_a_batch - whole) <= whole / 4 else kept.fds_a_batch
     taken = (before if isinstance(before, int) else 0) + 4 * run.count + 3
@@ -142,7 +142,7 @@ def _batches_until_full(run: LoaderRun, kept: Kept) -> int:
 
 
 def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:
-    """Whether more was gained than the batches can hold that were made ahead, and came before their turn."""
+    """Whether the growth exceeds what prefetched batches, made before their turn, can explain."""
     storages = max(1, run.first_batch.storages if run.first_batch is not None else 1)
     return kept.maps_a_batch * (kept.batches - 2) > run.prefetch_factor * run.count * storages
 

@@ -1,4 +1,4 @@
-"""DLL304: a dataset fills a cache while workers read items, which each worker does for itself."""
+"""DLL304: a dataset fills a cache while workers read items, so each worker fills its own copy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     trace=project.trace(cache.run.run.hops),
                     statement=cache.statement,
                 )
-                # Growing on is worse than what every epoch throws away.
+                # A cache that keeps growing is worse than one that every epoch discards.
                 causes.add(Use(finding, project.loader_place(loader), rank=not ends), (cache.run.file.path, cache.span))
     yield from map(worst, causes)
 

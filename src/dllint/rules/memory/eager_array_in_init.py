@@ -1,4 +1,4 @@
-"""DLL301: a dataset builds or reads a whole array while it is made, and keeps it."""
+"""DLL301: a dataset creates or reads a whole array during construction, and keeps it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL301"
 COPIES = 256 << 20
-"""Bytes of copies in all workers together that are worth reporting."""
+"""Bytes of the copies in all workers together from which they are worth reporting."""
 MIB = 1 << 20
 
 
@@ -58,8 +58,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
-                    # One array that several statements keep is one thing to fix, and so is one statement for several,
-                    # or one file whose parts are kept.
+                    # One array kept by several statements is one thing to fix; so are several arrays kept by one
+                    # statement, and one file whose parts are kept.
                     attribute = (kept.file.path, kept.owner, kept.attr)
                     read = (kept.file.path, kept.owner, array.file.path, array.call)
                     same = (attribute, array.file.path, array.call)
@@ -69,7 +69,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
-    """Whether workers read an attribute only as a constant of theirs: as a matrix, or as a number."""
+    """Whether workers read an attribute only as a constant: as a matrix factor, or as a number."""
     code, attr, holder = project.item_code, keeping.kept.attr, keeping.holder.of
     assert isinstance(holder, Class)
     return code.multiplied(value, attr, holder) or code.counted(value, attr, holder)
@@ -85,7 +85,7 @@ def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, val
 
 
 def _is_made_by_workers(project: Project, value: Instance, array: Array) -> bool:
-    """Whether only the code of items makes an array, so that no worker is sent it: that of a cache."""
+    """Whether only code run per item creates the array, as for a cache, so that it is not sent to workers."""
     assert isinstance(value.of, Class)
     place = array.file.path, array.file.calls[array.call].scope
     runs = {(run.file.path, run.scope) for run in project.item_code.all_runs(value)}
@@ -101,7 +101,7 @@ def _judge(
     keeping: Keeping,
     array: Array,
 ) -> Use | None:
-    """The worst that a loader makes of an array."""
+    """The most severe use of an array by a loader; None if nothing is worth reporting."""
     kept = keeping.kept
     judged = [
         verdict
@@ -143,7 +143,8 @@ def _judge(
 def _under(
     options: Mapping[str, Any], regime: Regime, array: Array, dropped: bool
 ) -> tuple[int, str, Severity, Regime] | None:
-    """What an array costs under one start method: rank, message, severity; None where it is not worth reporting."""
+    """The cost of an array under one start method: rank, message, severity and regime; None if it is not worth
+    reporting."""
     if dropped:
         return None
     size = array.size

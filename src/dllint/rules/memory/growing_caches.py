@@ -40,10 +40,10 @@ _PROCESS_KEYS = frozenset({"getpid", "get_ident", "current_process", "get_worker
 
 
 class _Variable(NamedTuple):
-    """An attribute of the object that has the cache, or a variable in a scope of `file`: of the module, or of a class.
+    """An attribute of the object that has the cache, or a variable in a scope of `file`: of the module or of a class.
 
-    With `inside`, what the container holds under a key that says nothing of the item gets the addition; with `record`,
-    the record of the item does.
+    `inside`: the addition goes into an element of the container, under a key that does not depend on the item.
+    `record`: it goes into the record of the item.
     """
 
     file: str
@@ -54,7 +54,7 @@ class _Variable(NamedTuple):
 
     @property
     def whole(self) -> _Variable:
-        """The variable itself, whatever part of it gets the addition."""
+        """The variable itself, whichever part of it receives the addition."""
         return self._replace(inside=False, record=False)
 
 
@@ -71,8 +71,10 @@ class _Addition(NamedTuple):
 
 @dataclass(frozen=True)
 class Cache:
-    """A statement that puts something into an attribute, or a variable of a module, for an item and never takes it
-    away: `name` is "Rows.cache", or "CACHE"."""
+    """A statement that adds something per item to an attribute or module variable and never removes it.
+
+    `name` is "Rows.cache" or "CACHE".
+    """
 
     name: str
     run: ItemRun
@@ -81,7 +83,7 @@ class Cache:
 
 
 class Caches:
-    """Answers about caches for one project."""
+    """Finds the growing caches of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -89,7 +91,7 @@ class Caches:
         self._growing: dict[Class, list[Cache]] = {}
 
     def growing(self, value: Instance) -> list[Cache]:
-        """The caches of a dataset that grow with the items that a worker has read."""
+        """The caches of a dataset that grow with the number of items that a worker has read."""
         assert isinstance(value.of, Class)
         found = self._growing.get(value.of)
         if found is None:
@@ -133,7 +135,7 @@ class Caches:
         return f"{self.world.files[held.file].scopes[held.scope].name}.{held.name}" if held.scope else held.name
 
     def _holders(self, value: Instance) -> Iterator[tuple[str, Instance]]:
-        """The dataset, and the objects of the project that it holds when its workers start, one of each class."""
+        """The dataset and the project's objects inside it when its workers start, one per class, each with its path."""
         assert isinstance(value.of, Class)
         yield f"{value.of.name}.", value
         known = {value.of}
@@ -144,8 +146,8 @@ class Caches:
                 yield f"{value.of.name}.{keeping.path.rpartition('.')[0]}.", keeping.holder
 
     def _additions(self, run: ItemRun, own: Set[int]) -> Iterator[_Addition]:
-        """`self.attr[key] = value`, `self.attr.append(value)` and similar. `own` are the methods of the object that has
-        the cache."""
+        """The additions by `self.attr[key] = value`, `self.attr.append(value)` and similar. `own` are the ids of the
+        runs that are methods of the object with the cache."""
         for store in run.file.stores(run.scope):
             if isinstance(store.key, str) or isinstance(store.event.detail, Operator):
                 continue
@@ -157,7 +159,7 @@ class Caches:
                 and self._is_missing(run, store.event.region)
                 and not self._is_field(run, store.value)
             ):
-                # `self.samples[index]["image"] = image`, where there is none yet
+                # `self.samples[index]["image"] = image`, if there is none yet
                 held, key = self._variable(run, record.value, own), record.index
                 held = held._replace(record=True) if held is not None and not held.file else None
             if held:
@@ -185,7 +187,8 @@ class Caches:
 
     @staticmethod
     def _record(run: ItemRun, expr: Expr) -> Subscript | None:
-        """The record of an item that an expression is, or a local name for it: `self.samples[index]`."""
+        """The record of an item that an expression or a local name refers to, as `self.samples[index]`; None if it
+        is none."""
         if isinstance(expr, Name):
             bindings = run.file.bindings(run.scope).get(expr.id, ())
             alias = bindings[0].expr if len(bindings) == 1 and bindings[0].kind == "value" else None
@@ -193,7 +196,7 @@ class Caches:
         return expr if isinstance(expr, Subscript) and run.derived(expr.index, run.index) else None
 
     def _is_field(self, run: ItemRun, expr: Expr | None) -> bool:
-        """Whether an expression is a field of an item's record, or a part of one, which is there already."""
+        """Whether an expression is a field of an item's record, or a part of one, and so already exists."""
         while expr is not None and self._record(run, expr) is None:
             if not isinstance(expr, (Subscript, Attribute)):
                 return False
@@ -202,7 +205,7 @@ class Caches:
 
     @staticmethod
     def _is_missing(run: ItemRun, region: int) -> bool:
-        """Whether a statement runs where something is not there yet: under `if image is None`."""
+        """Whether a statement runs only if something is still missing: under `if image is None`."""
         for index in run.file.regions(region):
             entry = run.file.facts.regions[index]
             parts = walk(entry.expr, run.file) if entry.kind == "if" and entry.expr is not None else ()
@@ -217,14 +220,14 @@ class Caches:
 
     @staticmethod
     def _notes_once(run: ItemRun, container: Expr, content: Expr, region: int) -> bool:
-        """Whether a list only takes what it does not have yet: `if name not in names: names.append(name)` remembers
-        names, and spares no work."""
+        """Whether a list only receives values that it does not contain yet: `if name not in names:
+        names.append(name)` remembers names and caches no work."""
         missing = Compare(content, (("not in", container),))
         regions = (run.file.facts.regions[index] for index in run.file.regions(region))
         return any(entry.kind == "if" and entry.holds and entry.expr == missing for entry in regions)
 
     def _variable(self, run: ItemRun, expr: Expr, own: Set[int], depth: int = 0) -> _Variable | None:
-        """The variable that an expression of a function stands for, by way of local names and parameters too."""
+        """The variable that an expression in a function refers to, also through local names and parameters."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         if isinstance(expr, Subscript) and isinstance(expr.index, Constant):
@@ -254,7 +257,7 @@ class Caches:
         return _Variable(run.file.path, expr.id) if expr.id in run.file.bindings(0) else None
 
     def _of_class(self, run: ItemRun, expr: Attribute) -> _Variable | None:
-        """The variable of a class that `Rows.cache` or `cls.cache` is."""
+        """The class variable that `Rows.cache` or `cls.cache` refers to."""
         if not isinstance(expr.value, Name):
             return None
         site = Site(run.file, run.scope, 0, (run.file.header(run.scope).end_line, 0), run.run.frame)
@@ -265,7 +268,8 @@ class Caches:
         return None
 
     def _depends(self, run: ItemRun, key: Expr | None) -> bool:
-        """Whether each item has a key of its own, and not each process; what is appended has no key."""
+        """Whether the key differs per item, and not per process. An appended value has no key and counts as
+        different per item."""
         if key is None:
             return True
         if isinstance(key, (Slice, Constant)) or not run.derived(key, run.fields, fields=True):
@@ -280,7 +284,7 @@ class Caches:
         return True
 
     def _is_bounded(self, run: ItemRun, region: int) -> bool:
-        """Whether the statement stands under a comparison with the length of the cache, or another bound."""
+        """Whether the statement is guarded by a comparison with the length of the cache or another bound."""
         for index in run.file.regions(region):
             entry = run.file.facts.regions[index]
             for part in walk(entry.expr, run.file) if entry.kind in ("if", "while") and entry.expr is not None else ():
@@ -289,7 +293,8 @@ class Caches:
         return False
 
     def _is_once(self, run: ItemRun) -> bool:
-        """Whether the function is called where a flag is off that it turns on: `if not self.loaded: self.load()`."""
+        """Whether the function is called only while a flag is off that it turns on: `if not self.loaded:
+        self.load()`."""
         turned_on = {
             store.key
             for store in run.file.stores(run.scope)
@@ -303,7 +308,7 @@ class Caches:
         return False
 
     def _is_small(self, run: ItemRun, content: Expr | None, span: Span) -> bool:
-        """Whether what is kept is a constant, or a handle."""
+        """Whether the cached value is a constant or a handle."""
         if content is None:
             return False
         site = Site(run.file, run.scope, 0, (span.line, span.column), run.run.frame)
@@ -312,8 +317,10 @@ class Caches:
         return bool(values) and all(isinstance(one, Const) or opener(one) is not None for one in values)
 
     def _removes(self, run: ItemRun, held: _Variable, outside: bool, own: Set[int]) -> bool:
-        """Whether a function that workers run takes something out of the cache, or starts a new one. `outside`:
-        it is not a method of the object that has the cache, and reaches it through others."""
+        """Whether a function that workers run removes something from the cache, or replaces the cache.
+
+        `outside`: the function is no method of the object that has the cache, and reaches it through other objects.
+        """
 
         def meant(part: Expr) -> bool:
             if outside and not held.file and isinstance(part, Attribute) and part.attr == held.name:
@@ -330,7 +337,7 @@ class Caches:
                 and not self._is_lazy(run, store, held.name)
             ):
                 return True
-        # An entry that is set to None lets go of what it held.
+        # Setting an entry to None releases its value.
         if any(store.value == Constant(None) and meant(store.base) for store in run.file.stores(run.scope)):
             return True
         for event in run.events:
@@ -344,7 +351,7 @@ class Caches:
         return False
 
     def _is_lazy(self, run: ItemRun, store: Store, attr: str) -> bool:
-        """Whether the cache is made where there is none yet: `if self.cache is None: self.cache = {}`."""
+        """Whether the cache is created only if it is missing: `if self.cache is None: self.cache = {}`."""
         for index in run.file.regions(store.event.region):
             entry = run.file.facts.regions[index]
             parts = walk(entry.expr, run.file) if entry.kind == "if" and entry.expr is not None else ()
@@ -353,8 +360,8 @@ class Caches:
         return False
 
     def _starts_empty(self, value: Instance, holder: Instance, held: _Variable) -> bool:
-        """Whether the attribute of an object that the dataset holds is an empty list or dict when the workers start,
-        which nothing else fills."""
+        """Whether the attribute of an object inside the dataset is an empty list or dict when workers start, which
+        nothing else fills."""
         assert isinstance(value.of, Class) and isinstance(holder.of, Class)
         started = False
         for kept in self.project.datasets.kept(holder):
@@ -373,7 +380,7 @@ class Caches:
                     if any(self.project.datasets.fills(cls, place) for cls in (value.of, holder.of)):
                         return False
         if not started:
-            # A variable of the class, which all its objects share.
+            # A class variable, which all objects of the class share.
             for owner in self.world.hierarchy.line(holder.of):
                 if isinstance(owner, Class) and held.name in owner.file.bindings(owner.scope):
                     of_class = held._replace(file=owner.file.path, scope=owner.scope)
@@ -381,8 +388,7 @@ class Caches:
         return started
 
     def _is_blank(self, held: _Variable, runs: list[ItemRun]) -> bool:
-        """Whether a variable of a module or class is an empty list or dict, into which only workers put anything, and
-        bound once."""
+        """Whether a module or class variable is bound once to an empty list or dict that only worker code fills."""
         file = self.world.files[held.file]
         bindings = file.bindings(held.scope)[held.name]
         if len(bindings) != 1 or any(own == held.name for _, own in file.within):
@@ -406,7 +412,7 @@ class Caches:
         return len(value.file.calls[value.call].args) <= 1
 
     def _is_empty(self, value: Display | Mapping, inside: bool = False) -> bool:
-        """Whether a container is empty at first; with `inside`, the ones that it holds."""
+        """Whether a container starts out empty; with `inside`, whether all its element containers do."""
         expr, file = value.written.expr, value.written.site.file
         if inside and isinstance(expr, Dict):
             parts = [self.world.values.evaluate(entry, value.written.site) for _, entry in expr.items]
@@ -422,7 +428,7 @@ class Caches:
         return bool(isinstance(expr, CallRef) and len(file.calls[expr.index].args) <= 1)
 
     def _keeps_results(self, run: ItemRun) -> bool:
-        """Whether a function that is called for an item keeps all its results: `functools.cache`, or `lru_cache`
+        """Whether a function that is called per item caches all its results: `functools.cache`, or `lru_cache`
         without a bound."""
         if not (run.given or run.given_parts) or not run.run.hops:
             return False

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def judge(case: Case) -> Judgement:
-    """Do forked workers copy pages (DLL302), or do workers allocate more and more (DLL304)?"""
+    """Do forked workers copy pages (DLL302), or do workers keep allocating memory (DLL304)?"""
     seen = max(filter(None, map(trend, case.runs)), key=lambda one: one.most, default=None)
     if seen is None:
         return case.inconclusive("each worker made too few batches to see a trend: --max-batches gives it more")

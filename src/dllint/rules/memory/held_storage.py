@@ -1,4 +1,4 @@
-"""Which names of a function hold the storage of a batch, statement by statement."""
+"""Analyses, statement by statement, which local names hold the storage of a batch."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
 
 
 class Kept(NamedTuple):
-    """A statement that puts something of a batch into a container.
+    """A statement that puts a part of a batch into a container.
 
     Attributes:
-        how: "append" or "extend".
-        expr: what is put there; `value_span` is its place.
+        how: "append", "extend" or "+=".
+        expr: the part that is put there; `value_span` is its span.
     """
 
     container: Expr
@@ -58,13 +58,13 @@ class Kept(NamedTuple):
 
 
 class Body:
-    """The body of a loop over batches, or of a function that is given a batch, followed statement by statement.
+    """The body of a loop over batches, or of a function that receives a batch, analysed statement by statement.
 
     Attributes:
-        region: of the loop; None for the whole function.
+        region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
-        tensors: names of parts that are surely tensors.
-        on_cpu: whether something was moved to a device that is the CPU unless an option says otherwise.
+        tensors: names of parts that provably are tensors.
+        on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
     """
 
     def __init__(
@@ -81,14 +81,14 @@ class Body:
         self.on_cpu = False
 
     def statements(self) -> Iterator[Event]:
-        """The statements in source order; what each assigns is known once it was passed."""
+        """The statements in source order; the effect of each assignment is known after it was yielded."""
         for event in self.file.scopes[self.scope].events:
             if self.inside(event.region):
                 yield event
                 self._follow(event)
 
     def kept(self, event: Event) -> Iterator[Kept]:
-        """What a statement keeps of the batch: `rows.append(x)`, `rows += [x]`."""
+        """The parts of the batch that a statement keeps: `rows.append(x)`, `rows += [x]`."""
         added = event.value if event.detail == Operator("+") else None
         if event.target is not None and isinstance(added, List):
             for one in added.elements if event.value_span is not None else ():
@@ -112,7 +112,7 @@ class Body:
         return self.file.encloses(self.region, region) and region != 0
 
     def is_unclear(self, kept: Kept) -> bool:
-        """Whether what is kept is a part of the batch that nothing shows to be a tensor."""
+        """Whether the kept value is a part of the batch that may not be a tensor."""
         if isinstance(kept.expr, Name):
             unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
         else:
@@ -120,7 +120,7 @@ class Body:
         return unclear and not self._joined(kept.container)
 
     def _follow(self, event: Event) -> None:
-        """What an assignment of the body changes about the names."""
+        """Update the names by an assignment of the body."""
         if event.kind != "assign" or event.target is None or event.value is None:
             return
         if isinstance(event.target, Name):
@@ -147,7 +147,7 @@ class Body:
                     self.parts.add(part.id)
 
     def _is_whole(self, expr: Expr) -> bool:
-        """Whether an expression is a batch as it came: `batch.to(device)` gives the same one too."""
+        """Whether an expression is an unchanged batch, possibly moved: `batch.to(device)`."""
         if isinstance(expr, CallRef):
             func = self.file.calls[expr.index].func
             return isinstance(func, Attribute) and func.attr in ("to", "cpu") and self._is_whole(func.value)
@@ -158,12 +158,12 @@ class Body:
         self.parts.discard(name)
 
     def holds(self, expr: Expr) -> bool:
-        """Whether the value of an expression surely holds a storage of the batch, or all that the batch is."""
+        """Whether the value of an expression provably holds a storage of the batch, or the whole batch."""
         match expr:
             case Name(name):
                 return name in self.whole or name in self.parts
             case Attribute(Name(name), attr) if name in self.whole and attr not in _TENSOR_ONLY:
-                # `batch.y`: a field of a batch of graphs, for example.
+                # `batch.y`, for example: a field of a batch of graphs.
                 return not attr.startswith(("num_", "batch_", "n_"))
             case Attribute(value, attr):
                 return attr in ATTRIBUTES and self.holds(value)
@@ -200,7 +200,7 @@ class Body:
         return False
 
     def _is_cpu(self, device: Expr, index: int) -> bool:
-        """Whether a device is the CPU, or the CPU unless an option of the command line says otherwise."""
+        """Whether a device is the CPU, possibly only by default of a command-line option."""
         if device == Constant("cpu"):
             return True
         site = self.world.call_site(self.file, index, self.frame)
@@ -214,7 +214,7 @@ class Body:
         return self.on_cpu
 
     def collects(self, container: Expr, region: int, span: Span) -> bool:
-        """Whether the container is a list that lives longer than a turn of the loop and only grows in it."""
+        """Whether the container is a list that outlives one iteration of the loop and only grows in it."""
         if not isinstance(container, (Name, Attribute, Subscript)):
             return False
         site = Site(self.file, self.scope, region, (span.line, span.column), self.frame)
@@ -241,14 +241,14 @@ class Body:
         )
 
     def _is_older(self, container: Expr) -> bool:
-        """Whether a container of a function is there before it is called."""
+        """Whether a function's container exists before the function is called."""
         while isinstance(container, (Attribute, Subscript)):
             container = container.value
         params = self.file.scopes[self.scope].params
         return isinstance(container, Name) and any(one.name == container.id for one in params)
 
     def bounded(self, region: int) -> bool:
-        """Whether a comparison of the body may end the loop by count, or keeps some batches only."""
+        """Whether a comparison in the body may end the loop by count, or select only some batches."""
         counting = self._counters()
         for index, entry in enumerate(self.file.facts.regions):
             if entry.kind != "if" or entry.expr is None or not self._within(index, entry.parent):
@@ -268,7 +268,7 @@ class Body:
         return False
 
     def _within(self, region: int, parent: int) -> bool:
-        """Whether an `if` stands in the body."""
+        """Whether an `if` belongs to the body."""
         if self.region is None:
             return self.file.scopes[self.scope].region != region and any(
                 event.region == region for event in self.file.scopes[self.scope].events
@@ -276,7 +276,7 @@ class Body:
         return self.inside(parent)
 
     def _counters(self) -> set[str]:
-        """Names that count turns of the loop: of `enumerate`, and those that the body adds to."""
+        """Names that count iterations of the loop: those that the body adds to."""
         found = {
             event.target.id
             for event in self.file.scopes[self.scope].events
@@ -288,14 +288,14 @@ class Body:
         return found - self.parts - self.whole
 
     def _counts(self, expr: Expr, counting: set[str]) -> bool:
-        """Whether an operand is a counter, or the length of a container that has a name of its own."""
+        """Whether an operand is a counter, or the length of a named container."""
         if isinstance(expr, CallRef):
             call = self.file.calls[expr.index]
             return call.func == Name("len") and bool(call.args) and isinstance(call.args[0].value, Name)
         return isinstance(expr, Name) and expr.id in counting
 
     def is_tensor(self, name: str) -> bool:
-        """Whether the function uses what a name holds as a tensor."""
+        """Whether the function uses the value of a name as a tensor."""
         if name in self.tensors:
             return True
         named = Name(name)
@@ -316,8 +316,8 @@ class Body:
         return False
 
     def _joined(self, container: Expr) -> bool:
-        """Whether the function joins what a list holds by torch, which only tensors can be; for an attribute, whether
-        any method of its class does."""
+        """Whether the function joins the elements of a list by torch, which requires tensors. For an attribute,
+        whether any method of its class does."""
         owner = self.file.method_of(self.scope) if isinstance(container, Attribute) else None
         return any(
             any(argument.value == container for argument in call.args) and self._is_torch(index)
@@ -337,7 +337,7 @@ class Body:
 
 
 def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
-    """Whether a device is made only where CUDA is not available, or by an expression that chooses."""
+    """Whether a device is created only if CUDA is not available, or by a conditional expression."""
     tests = [file.facts.regions[one].expr for one in file.regions(call.region)]
     written = [event.value for event in file.scopes[call.scope].events if event.span == call.statement]
     if any(isinstance(part, IfExp) for expr in written if expr is not None for part in walk(expr, file)):
@@ -351,7 +351,7 @@ def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
 
 
 def _leaves_out_one(test: Expr, holds: bool) -> bool:
-    """Whether a branch runs for all but one value: where `x.shape[0] == 1` is false, or `x is not None`."""
+    """Whether a branch runs for all values but one: `x is not None`, or the `else` of `x.shape[0] == 1`."""
     parts = test.values if isinstance(test, BoolOp) else (test,)
     compared = [op for part in parts if isinstance(part, Compare) for op, _ in part.comparisons]
     wanted = ("!=", "is not") if holds else ("==", "is")

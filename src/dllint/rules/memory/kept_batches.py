@@ -34,14 +34,14 @@ _COLLECTING = {"list": "list", "tuple": "tuple", "itertools.cycle": "cycle"}
 
 @dataclass(frozen=True)
 class KeptBatch:
-    """A call that keeps batches.
+    """A place that keeps batches.
 
     Attributes:
         how: "list", "tuple", "cycle", "comprehension", or "append", "extend" and "+=".
         span: of the call, comprehension or statement.
-        expr: what is kept of a batch; None where it is all of it.
+        expr: the part of a batch that is kept; None if all of it is.
         value_span: of `expr`.
-        on_cpu: whether it holds the batch only where an option does not choose another device.
+        on_cpu: whether it holds the batch only if no option selects another device.
     """
 
     loader: Loader
@@ -55,7 +55,7 @@ class KeptBatch:
 
 
 class Batches:
-    """Answers about kept batches for one project."""
+    """Finds the kept batches of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -81,7 +81,7 @@ class Batches:
                 yield from self._comprehensions(file, scope)
 
     def _find_keepers(self) -> frozenset[str]:
-        """The names of the functions and methods that put something into what is there before they are called."""
+        """The names of functions and methods that add to something that exists before they are called."""
         found: set[str] = set()
         for file in self.world.files.values():
             for name in ("append", "extend"):
@@ -105,7 +105,7 @@ class Batches:
             yield KeptBatch(loader, file, how, call.span, call.statement)
 
     def _comprehensions(self, file: SourceFile, scope: int) -> Iterator[KeptBatch]:
-        """`[batch for batch in loader]`, and `torch.cat([y for x, y in loader])`."""
+        """The batches kept by `[batch for batch in loader]` or `torch.cat([y for x, y in loader])`."""
         for event in file.scopes[scope].events:
             if event.value is None or event.kind not in ("assign", "expr", "return") or event.value_span is None:
                 continue
@@ -130,7 +130,7 @@ class Batches:
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
 
     def _unpacked(self, expr: List | Tuple, file: SourceFile, scope: int, event: Event) -> Iterator[KeptBatch]:
-        """`[*loader]`"""
+        """The batches kept by `[*loader]`."""
         assert event.value_span is not None
         how = "list" if isinstance(expr, List) else "tuple"
         site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
@@ -144,7 +144,7 @@ class Batches:
         return counted and isinstance(target, (Tuple, List)) and target.elements[0] == element
 
     def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
-        """The loaders whose batches iterating an expression gives."""
+        """The loaders whose batches iterating an expression yields."""
         found: dict[tuple[str, int], Loader] = {}
         if limits.COUNTING_DEPTH.exceeded(depth):
             return []
@@ -173,7 +173,7 @@ class Batches:
 
 
 class _Loop(Body):
-    """A `for` loop that may go through batches."""
+    """A `for` loop that may iterate batches."""
 
     def __init__(self, batches: Batches, file: SourceFile, scope: int, event: Event) -> None:
         region = next(
@@ -189,7 +189,7 @@ class _Loop(Body):
         self.event = event
 
     def kept_batches(self) -> Iterator[KeptBatch]:
-        """What the body keeps of each batch, and what the functions keep that it calls with one."""
+        """The parts of each batch that the body keeps, or that functions keep which it calls with one."""
         if self.region == -1 or self.event.target is None or self.event.value is None:
             return
         handing = self._handing()
@@ -230,7 +230,7 @@ class _Loop(Body):
         )
 
     def _handing(self) -> list[int]:
-        """The calls of the body of what may keep their arguments."""
+        """The calls in the body of functions that may keep their arguments."""
         return [
             index
             for index in self.file.calls_of(self.scope)
@@ -240,7 +240,7 @@ class _Loop(Body):
         ]
 
     def _in_callees(self, index: int) -> Iterator[tuple[Body, Kept]]:
-        """What the functions that a call may run keep of the batch that it hands to them."""
+        """The parts of a batch kept by the functions that a call passes it to."""
         if not any(self.holds(argument.value) for argument in self.file.calls[index].args):
             return
         for target in self.world.calls.targets(self.file, index, None):
@@ -260,7 +260,7 @@ class _Loop(Body):
                 yield from ((body, kept) for event in body.statements() for kept in body.kept(event))
 
     def _bind(self, target: Expr, iterable: Expr) -> None:
-        """The names that the loop gives to a batch, and those it gives to parts of one."""
+        """Record the names that the loop binds to a batch, or to parts of one."""
         if isinstance(iterable, CallRef):
             call = self.file.calls[iterable.index]
             if last_name(call.func) == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
@@ -277,7 +277,7 @@ class _Loop(Body):
             self.parts.update(part.id for part in target.elements if isinstance(part, Name))
 
     def _counters(self) -> set[str]:
-        """Names that count turns of the loop: of `enumerate`, and those that the body adds to."""
+        """Names that count iterations of the loop: from `enumerate`, and those that the body adds to."""
         found = super()._counters()
         target = self.event.target
         if isinstance(target, (Tuple, List)) and isinstance(target.elements[0], Name):

@@ -49,7 +49,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _message(options: Mapping[str, Any], argument: LargeArgument) -> str | None:
-    """What the argument costs; None where it is small, or may be."""
+    """The message key for the argument; None if it is, or may be, small."""
     if argument.kind == "list":
         small = argument.size is not None and argument.size < MIB
         return None if small else "list"

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 CODE = "DLL303"
 BOUNDING = ("nofile", "fds", "max_map_count", "maps")
-"""What bounds storages, by its name in the records."""
+"""The names, in the run's records, of the limits on storages and of what counts against them."""
 _REFUSED = 248
-"""From how many descriptors on Python itself refuses a message to the forkserver (multiprocessing/reduction.py)."""
+"""Number of descriptors from which Python itself refuses a message to the forkserver (multiprocessing/reduction.py)."""
 _RANKS = ("network", "many", "counted", "descriptors", "maps", "forkserver")
-"""Messages from the mildest to the worst."""
+"""Message keys from the mildest to the most severe."""
 _COSTS = ("network", "many", "counted")
-"""Those that say what each tensor costs: few tensors do not refute them."""
+"""Message keys about the cost per tensor: a small number of tensors does not refute them."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -56,13 +56,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _by_item(project: Project, value: Instance, attr: str) -> bool:
-    """Whether an attribute holds something for each item; what workers do not look up by one may be few: classes."""
+    """Whether an attribute holds something per item. What workers do not look up by item may be few: classes, for
+    example."""
     code = project.item_code
     return any(ask(value, attr) for ask in (code.indexed, code.keyed, code.iterated, code.drawn, code.measured))
 
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
-    """What happens to the tensors under one start method; None where they are few."""
+    """The message key for the tensors under one start method; None if they are few."""
     if many.network:
         return "network"
     if many.count is None:
@@ -79,7 +80,7 @@ def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> s
 
 def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime) -> Finding:
     fails = message == "forkserver" and (regime.shown or regime.only)
-    # Many networks stay below the limit, and one that is trained on a GPU is sent in another way.
+    # Many networks stay below the limit, and one that is trained on a GPU is sent differently.
     severity: Severity = "info" if many.network else regime.weighed("error" if fails else "warning")
     kept = many.kept
     values: dict[str, str | int] = {
@@ -105,7 +106,7 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
 
 
 def _end(method: str, count: int | None) -> dict[str, str]:
-    """Above how many tensors no worker starts, and what the program then says."""
+    """The number of tensors above which no worker starts, and the error that the program then shows."""
     if method != "forkserver":
         return {"limit": f"about {OPEN_FILES - 24} tensors (`ulimit -n` {OPEN_FILES})", "error": "Too many open files"}
     few = count is not None and DESCRIPTORS_IN_A_MESSAGE < count < _REFUSED
@@ -114,7 +115,7 @@ def _end(method: str, count: int | None) -> dict[str, str]:
 
 
 def judge(case: Case) -> Judgement:
-    """How near is the count of storages to the tightest limit of the targets?"""
+    """How close is the number of storages to the tightest limit of the targets?"""
     failed = case.raised
     counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
     bounds = [(*bound, run) for run in counted_runs for bound in _bounds(case, run)]
@@ -140,7 +141,8 @@ def judge(case: Case) -> Judgement:
 
 
 def _bounds(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
-    """What a loader sends, how much it can, and under what: for the method of this run and those of the targets."""
+    """The number of storages that a loader sends, the maximum, and its cause, per limit of this run's start method
+    and of the targets'."""
     storages = run.storages
     if storages is None:
         return []

@@ -1,4 +1,4 @@
-"""Python objects that a dataset reads from files and keeps: where they come from and what they are."""
+"""Python objects that a dataset reads from files and keeps: their origin and kind."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ _STRING = 57
 _DICT = 184
 _TUPLE = 48
 _POINTER = 8
-"""Bytes of a str without its characters, of a dict of up to five keys, of a tuple of one, and of a reference
+"""Bytes of a str without its characters, of a dict of up to five keys, of a tuple of one element, and of a reference
 (`sys.getsizeof`, CPython 3.11 on 64 bit)."""
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
-"""Functions that make a class whose objects keep each argument under a name."""
+"""Functions that create a class whose objects keep each argument under a name."""
 
 _ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE})
 """Kinds of readings whose elements are the items of a dataset."""
 
 _SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB, COLUMNS})
-"""Kinds of readings that are no Python objects themselves, only what such are taken from."""
+"""Kinds of readings that are no collections of Python objects themselves, but from which such are taken."""
 
 
 class Records(Readings):
@@ -78,7 +78,7 @@ class Records(Readings):
         self._filled: Table[Held | None] = {}
 
     def kept(self, kept: Kept) -> Held | None:
-        """The many Python objects that an attribute keeps, if it does."""
+        """The many Python objects that an attribute keeps; None if it keeps none."""
         held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
         if held and all(held):
             return held[0]
@@ -101,7 +101,7 @@ class Records(Readings):
         return None
 
     def grouped(self, kept: Kept) -> bool:
-        """Whether an attribute keeps a dict of lists, into which records are put by one of their fields."""
+        """Whether an attribute keeps a dict of lists, in which records are grouped by one of their fields."""
         inside = (self.world.mappings.values_of(value) for value in kept.values)
         return any(isinstance(one, Display) for values in inside if values for one in values)
 
@@ -119,7 +119,7 @@ class Records(Readings):
         return None
 
     def _taken(self, value: Instance) -> Reading | None:
-        """What a list of elements is made of that a call takes from its arguments: `zip(…)`, `random.sample(…)`."""
+        """The reading whose elements a call collects from its arguments: `zip(…)`, `random.sample(…)`."""
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
         name = canonical(value.of.name)
@@ -130,7 +130,7 @@ class Records(Readings):
         return self.through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
 
     def _of_objects(self, index: int, site: Site) -> Reading | None:
-        """What an array of Python objects is made of: `np.array(lines, dtype=object)`."""
+        """The reading from which an array of Python objects is made: `np.array(lines, dtype=object)`."""
         args = site.file.calls[index].args
         kinds = (one.value for one in args if one.keyword == "dtype")
         if not args or not any(last_name(kind) in ("object", "object_") or kind == Constant("O") for kind in kinds):
@@ -138,14 +138,14 @@ class Records(Readings):
         return self.trace(args[0].value, site) or self.of_container(args[0].value, site)
 
     def _whole(self, reading: Reading) -> Held | None:
-        """A reading that is kept as it is."""
+        """The objects of a reading that is kept as it is; None if it is only a source of objects."""
         if reading.kind in _SOURCES or (reading.kind == LINES and reading.level):
             return None
         return Held(reading, None)
 
     def filled(self, value: Display | Mapping, depth: int) -> Held | None:
-        """A list or dict of the source whose elements are objects."""
-        # A list can be made from itself: `self.rows = [[*list(row), None] for row in self.rows]`.
+        """The objects in a list or dict of the program."""
+        # A list can be computed from itself: `self.rows = [[*list(row), None] for row in self.rows]`.
         return self.world.memory.remember(self._filled, (value, depth), lambda: self._find_filled(value, depth), None)
 
     def _find_filled(self, value: Display | Mapping, depth: int) -> Held | None:
@@ -203,7 +203,7 @@ class Records(Readings):
         return None
 
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
-        """The reading that a loop goes through which adds a new tuple, list or dict for each record, whatever is in it:
+        """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:
         `triples.append((entities[head], tail))`."""
         if isinstance(expr, Comprehension):
             plain = expr.kind != "generator" and self._plain(List((expr.element,)), _inside(expr, site))
@@ -218,7 +218,7 @@ class Records(Readings):
         return None
 
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
-        """The same of a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
+        """The same for a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
         element = expr.element
         if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, _inside(expr, site)):
             return None
@@ -234,7 +234,7 @@ class Records(Readings):
         return self._gone_through(region.expr, around, depth)
 
     def _gone_through(self, expr: Expr, site: Site, depth: int) -> Reading | None:
-        """The reading that has an item for each one that a loop over an expression goes through."""
+        """The reading that has one item per iteration of a loop over an expression."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         found = self.trace(expr, site) or self.of_container(expr, site)
@@ -256,7 +256,7 @@ class Records(Readings):
         return None
 
     def _plain(self, expr: Tuple | List | Dict, site: Site) -> bool:
-        """Whether nothing in a tuple, list or dict is surely an array or a path."""
+        """Whether no part of a tuple, list or dict is known to be an array or a path."""
         parts = [one for _, one in expr.items] if isinstance(expr, Dict) else expr.children()
         for part in parts:
             if isinstance(part, (Tuple, List, Dict)):
@@ -270,7 +270,7 @@ class Records(Readings):
         return True
 
     def _filled_inside(self, value: Display | Mapping, expr: Expr, site: Site, depth: int) -> Held | None:
-        """What fills a container of the program that is another one's element, or is added to it."""
+        """The objects in a container of the program that is an element of another one, or is added to it."""
         for one in self.world.values.evaluate(expr, site):
             if isinstance(one, (Display, Mapping)) and one != value:
                 held = self.filled(one, depth + 1)
@@ -279,8 +279,10 @@ class Records(Readings):
         return None
 
     def object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
-        """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a
-        table holds is not known: alone it may be a number."""
+        """The reading that an element comes from, if it is a string, a record or a container of these.
+
+        The type of a single cell of a table is unknown: it may be a number.
+        """
         if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, (Tuple, List, Dict)):
@@ -302,8 +304,7 @@ class Records(Readings):
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
 
     def _built(self, expr: Expr, site: Site, depth: int) -> Reading | None:
-        """The reading that the parts of a list or dict come from which an expression gives: of one that a function
-        returns, or that other statements fill."""
+        """The reading that the parts of a list or dict come from which a function returns or other statements fill."""
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Instance) and (found := self._with_fields(value, expr, site, depth)) is not None:
                 return found
@@ -332,7 +333,7 @@ class Records(Readings):
         return None
 
     def _with_fields(self, value: Instance, expr: Expr, site: Site, depth: int) -> Reading | None:
-        """The reading that the arguments come from which an object is made with, of a class of the project or a named
+        """The reading that the constructor arguments of an object come from, of a class of the project or a named
         tuple: `Example(row["text"], row["label"])`."""
         parts: list[tuple[Expr, Site]] = []
         if isinstance(value.of, Class) and value.file is not None and value.call >= 0:
@@ -340,15 +341,15 @@ class Records(Readings):
             given = (*actuals.positional, *actuals.keywords.values())
             parts += ((one.expr, one.site) for one in given if one.expr is not None and one.site is not None)
         elif isinstance(value.of, External) and value.of.name in _NAMED_FIELDS and isinstance(expr, CallRef):
-            # The value of a call of such a class is that of the call that makes the class.
+            # The value of a call of such a class is identified by the call that creates the class.
             parts += ((one.value, site) for one in site.file.calls[expr.index].args if value.call != expr.index)
         return next((found for part, at in parts if (found := self.object(part, at, depth + 1)) is not None), None)
 
     # Sizes
 
     def _generated(self, value: Display | Mapping, element: Expr) -> int | None:
-        """An estimate for what a comprehension over known numbers makes; None where its elements are no objects, or
-        their number is not known."""
+        """An estimated size in bytes of a comprehension's result over known numbers; None if its elements are no
+        objects or their number is unknown."""
         each = _object_bytes(element)
         if each is None or (count := items(self.datasets, value)) is None:
             return None
@@ -356,7 +357,7 @@ class Records(Readings):
 
 
 def _object_bytes(expr: Expr) -> int | None:
-    """A lower estimate of the bytes of a new string, tuple, list or dict; None for what is none of these."""
+    """A lower bound of the bytes of a new string, tuple, list or dict; None for other expressions."""
     match expr:
         case FString(values):
             return _STRING + sum(len(str(part.value)) if isinstance(part, Constant) else 1 for part in values) - 8
@@ -376,10 +377,10 @@ def _statement(change: Change) -> tuple[SourceFile, Span] | None:
 
 
 def _is_split(value: Value) -> bool:
-    """Whether a value is a part that `train_test_split` gives."""
+    """Whether a value is a part returned by `train_test_split`."""
     return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
 
 
 def _inside(expr: Comprehension, site: Site) -> Site:
-    """Where the element of a comprehension is evaluated, whose targets hold there alone."""
+    """The site where the element of a comprehension is evaluated, which alone sees its targets."""
     return site._replace(region=site.file.inside(expr, site.at, site.region))

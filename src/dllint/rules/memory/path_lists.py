@@ -38,24 +38,25 @@ _PATH, _NUMBER, _OTHER = "path", "number", "other"
 
 _EACH = "each"
 _Part = tuple[object, ...]
-"""Which part of a row: `()` is the row itself, `(0,)` its first field, `("each",)` any field that a loop reads."""
+"""A part of a row: `()` is the row itself, `(0,)` its first field, `("each",)` any field that a loop reads."""
 _Uses = dict[_Part, set[str]]
 
 
 def lists_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
-    """Whether each field of `self.attr[index]` that the workers use is a path or a number, and one is a path."""
+    """Whether each field of `self.attr[index]` that the workers use is a path or a number, and at least one is a
+    path."""
     used = list(_uses(world, code, value, attr, holder).values())
     return any(_PATH in kinds for kinds in used) and all(kinds & {_PATH, _NUMBER} for kinds in used)
 
 
 def are_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
-    """Whether the workers take `self.attr[index]` as a whole, for a path."""
+    """Whether the workers use `self.attr[index]` as a whole as a path."""
     uses = _uses(world, code, value, attr, holder)
     return set(uses) == {()} and _PATH in uses[()]
 
 
 def _uses(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None) -> _Uses:
-    """What the workers make of each part of `self.attr[index]`."""
+    """How the workers use each part of `self.attr[index]`."""
     uses: _Uses = {}
     for run, rows in code.items(value, attr, holder):
         _merge(uses, _Function(world, run.file, run.scope, {}, rows, 0).uses())
@@ -68,7 +69,7 @@ def _merge(into: _Uses, more: _Uses) -> None:
 
 
 class _Function:
-    """One function that gets rows, or parts of them: by parameters, or by the expressions `rows`."""
+    """A function that receives rows or parts of them, by parameters or by the expressions `rows`."""
 
     def __init__(
         self,
@@ -91,14 +92,14 @@ class _Function:
             if event.kind == "assign" and event.target is not None and event.value is not None:
                 self._bind(event, event.target, event.value)
             elif event.kind == "for" and event.target is not None and event.value is not None:
-                # The elements of a field are used like the field.
+                # The elements of a field are used like the field itself.
                 at = (event.span.line, event.span.column)
                 part = self._part(event.value, at)
                 if part is not None and isinstance(event.target, Name):
                     self.bound.setdefault(event.target.id, []).append((at, part or (_EACH,)))
 
     def _bind(self, event: Event, target: Expr, value: Expr) -> None:
-        """What the names of an assignment stand for behind it."""
+        """Record the parts that the names of an assignment refer to after it."""
         at = (event.span.line, event.span.column)
         after = (event.span.end_line, event.span.end_column)
         if isinstance(target, Name):
@@ -113,7 +114,7 @@ class _Function:
                     self._bind(event, one, values[position] if same else Subscript(value, Constant(position)))
 
     def _part(self, expr: Expr, at: tuple[int, int]) -> Optional[_Part]:
-        """The part of a row that an expression stands for, cleaned or cut as a string at most."""
+        """The part of a row that an expression refers to, at most stripped or split as a string; None if it is none."""
         if expr in self.rows:
             return ()
         if isinstance(expr, Name):
@@ -136,7 +137,7 @@ class _Function:
         return None
 
     def uses(self) -> _Uses:
-        """What is made of each part."""
+        """How the function uses each part."""
         found: _Uses = {}
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
@@ -162,7 +163,7 @@ class _Function:
         return found
 
     def _inside(self, expr: Expr, at: tuple[int, int], found: _Uses) -> None:
-        """The parts inside an expression, but for those in calls."""
+        """Record the uses of parts inside an expression, except those in calls."""
         if isinstance(expr, (CallRef, Constant, LambdaRef, Compare, Name)):
             return
         joins = (isinstance(expr, BinOp) and expr.op in ("/", "+", "%")) or (
@@ -206,5 +207,5 @@ class _Function:
 
 
 def _inner(expr: Expr) -> Iterator[Expr]:
-    """The expressions that an expression is directly made of."""
+    """The direct subexpressions of an expression."""
     yield from expr.children()

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 PREFETCH_FACTOR = 2
-"""Batches that each worker makes in advance by default (torch/utils/data/dataloader.py, `DataLoader.__init__`)."""
+"""Batches that each worker prepares in advance by default (torch/utils/data/dataloader.py, `DataLoader.__init__`)."""
 
 
 def ahead(project: Project, loader: Loader) -> int | None:
-    """The bytes that wait in shared memory at a time: (workers x prefetch_factor + 2) x bytes of a batch; None where a
-    part of that is not known. The two are the batch in use and the one before it, which the loss keeps alive.
+    """The bytes of batches in shared memory at a time: (workers x prefetch_factor + 2) x bytes per batch; None if
+    unknown.
 
-    Of an item counts what has a shape in the source; a number beside it hardly matters."""
+    The two are the batch in use and the previous one, which the loss keeps alive. An item counts as its arrays with a
+    shape in the source; a number beside them hardly matters.
+    """
     if not all(loader.argument(name).absent for name in ("collate_fn", "batch_sampler")):
         return None
     workers = loader.workers().count
@@ -32,7 +34,7 @@ def ahead(project: Project, loader: Loader) -> int | None:
 
 
 def _number(loader: Loader, name: str, default: int) -> int | None:
-    """An argument that is one number, the default where it is left out or None; None where it is not known."""
+    """The value of an argument that is a single number; the default if it is left out or None; None if unknown."""
     found = loader.argument(name)
     if found.absent and not found.values:
         return default
@@ -43,7 +45,7 @@ def _number(loader: Loader, name: str, default: int) -> int | None:
 
 
 def _returned(project: Project, dataset: Value) -> int:
-    """The bytes of an item of a dataset of the project."""
+    """The bytes of an item of one of the project's datasets; 0 if unknown."""
     if not isinstance(dataset, Instance) or not isinstance(dataset.of, Class):
         return 0
     method = project.world.hierarchy.method(dataset.of, "__getitem__")
@@ -54,8 +56,10 @@ def _returned(project: Project, dataset: Value) -> int:
 
 
 def _size(project: Project, value: Value) -> int:
-    """The bytes of the arrays that an item is or is made of: of those that are returned as they were made, since a row
-    of an array, or what is made of one, is smaller."""
+    """The bytes of the arrays that an item is or contains.
+
+    Only arrays returned as they were created count: a row of an array, or a value computed from one, is smaller.
+    """
     if isinstance(value, Display) and isinstance(value.written.expr, (List, Tuple)):
         parts = (project.world.values.evaluate(part, value.written.site) for part in value.written.expr.elements)
         return sum(max((_size(project, one) for one in part), default=0) for part in parts)

@@ -28,11 +28,11 @@ class LargeArgument:
     """An argument that is pickled when a process starts.
 
     Attributes:
-        kind: "list" (made by `tolist`), "array", or "dataset" (which keeps an array).
+        kind: "list" (from `tolist`), "array", or "dataset" (which keeps an array).
         what: the argument as written, or "Rows.data".
-        size: bytes of the array, where they are known.
-        processes: how many processes get it, where that is known.
-        made: where the array is made; None for a list.
+        size: bytes of the array; None if unknown.
+        processes: how many processes receive it; None if unknown.
+        made: the array, with the place that creates it; None for a list.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class ProcessArguments:
             return
         yield from self._initial(launch)
         if api.args == "*":
-            # One of many tasks: what nothing is known of is as good as small.
+            # It is one of many tasks: an argument of unknown size counts as small.
             for task in self.world.actuals(launch.file, launch.call, launch.frame).positional[1:]:
                 if task.expr is not None and task.site is not None:
                     found = self._judged(launch, task.expr, task.site, task.span, 1)
@@ -82,7 +82,8 @@ class ProcessArguments:
                         yield from self._judged(launch, expr, site, actual.span, processes)
 
     def _initial(self, launch: Launch) -> Iterator[LargeArgument]:
-        """Among the `initargs` of the pool that a task is given to: each of its processes gets them."""
+        """The large ones among the `initargs` of the pool that a task is submitted to: each of its processes
+        receives them."""
         func = launch.file.calls[launch.call].func
         if not isinstance(func, Attribute) or (made_by := POOLS.get(launch.api.partition("()")[0])) is None:
             return
@@ -137,7 +138,7 @@ class ProcessArguments:
                     return
 
     def _kept(self, value: Instance) -> Iterator[tuple[str, Array]]:
-        """The numpy arrays that a dataset keeps and pickles."""
+        """The NumPy arrays that a dataset keeps and pickles."""
         assert isinstance(value.of, Class)
         dropped = self.project.datasets.dropped(value)
         init_code = self.project.datasets.init_code(value.of)
@@ -149,8 +150,8 @@ class ProcessArguments:
                 yield f"{value.of.name}.{kept.attr}", array
 
     def _listed(self, expr: Expr, site: Site, depth: int) -> tuple[Array | None] | None:
-        """The array behind a list that `tolist` makes, as far as it is known; None where an expression is no such
-        list."""
+        """The array behind a list from `tolist`, in a tuple, with None if that array is unknown; None if the
+        expression is no such list."""
         if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, CallRef):

@@ -58,8 +58,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _read_once(kept: Kept, held: Held) -> Iterator[Hashable]:
-    """What attributes of one class have in common that hold the same objects: what reads them, or the attribute that
-    they are taken from, as in `self.names = list(self.rows.keys())`."""
+    """Keys shared by attributes of one class that hold the same objects: the call that reads them, or the attribute
+    that they are taken from, as in `self.names = list(self.rows.keys())`."""
     reading = held.reading
     if reading is None:
         return
@@ -72,7 +72,7 @@ def _read_once(kept: Kept, held: Held) -> Iterator[Hashable]:
 
 
 def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]]:
-    """The attributes of a dataset that hold many Python objects which its workers go through."""
+    """The attributes of a dataset that hold many Python objects which its workers iterate or index."""
     code = project.item_code
     for keeping in project.datasets.keeps(value):
         kept, holder = keeping.kept, keeping.holder.of
@@ -108,7 +108,7 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
 
 
 def _makes_paths(project: Project, value: Instance, attr: str, kind: str, holder: Class) -> bool:
-    """Whether the workers make paths of the lines, or of the rows of a table, that an attribute holds."""
+    """Whether the workers make paths from the lines or table rows that an attribute holds."""
     code = project.item_code
     if kind == LINES and code.used_as_path(value, attr, holder):
         return True

@@ -1,4 +1,5 @@
-"""Where Python objects come from that a program reads from files: calls of readers, and what hands on their results."""
+"""The origin of Python objects that a program reads from files: calls of readers, and operations that pass on their
+results."""
 
 from __future__ import annotations
 
@@ -68,9 +69,9 @@ class Reading:
     """A call whose result is Python objects.
 
     Attributes:
-        kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for what these are taken from.
+        kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for their sources.
         level: 0 for all that was read, 1 for an item of it, and so on.
-        seen: whether the project goes through it as a sequence or dict, so that it is no array.
+        seen: whether the project uses it as a sequence or dict, so that it is no array.
     """
 
     kind: str
@@ -88,7 +89,7 @@ class Reading:
         return render(self.file.calls[self.call].func, self.file, 40)
 
     def gone_through(self) -> Reading:
-        """The same where a comprehension takes its items."""
+        """The same reading after a comprehension has iterated it."""
         return replace(self, seen=self.seen or self.level > 0)
 
 
@@ -108,7 +109,7 @@ class Held:
 
 
 class Readings(ABC):
-    """Traces values back to the readings that they come out of."""
+    """Traces values back to the readings that they come from."""
 
     def __init__(self, project: Project) -> None:
         self.world = project.world
@@ -118,14 +119,14 @@ class Readings(ABC):
 
     @abstractmethod
     def filled(self, value: Display | Mapping, depth: int) -> Held | None:
-        """What a list or dict of the source holds whose elements are objects."""
+        """The objects in a list or dict of the program."""
 
     @abstractmethod
     def object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
-        """The reading that an element is made of, if it is a string, a record or a container of such."""
+        """The reading that an element comes from, if it is a string, a record or a container of these."""
 
     def trace(self, expr: Expr, site: Site) -> Reading | None:
-        """The reading that the value of an expression comes out of, unchanged but for the container."""
+        """The reading that the value of an expression comes from, unchanged except for its container."""
         if limits.READING_DEPTH.exceeded(self._depth):
             self.world.memory.cut_short()
             return None
@@ -158,7 +159,7 @@ class Readings(ABC):
             case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
                 return None
             case Subscript(CallRef(index), Constant(int(position))) if _splits(site.file, index):
-                # The parts of each argument follow one another.
+                # Each argument yields two consecutive parts.
                 given = [one.value for one in site.file.calls[index].args if one.keyword is None]
                 part = given[position // 2] if position // 2 < len(given) else None
                 return None if part is None else self.trace(part, site) or self.of_container(part, site)
@@ -178,7 +179,7 @@ class Readings(ABC):
         return None
 
     def _part_of(self, base: Reading, expr: Attribute, site: Site) -> Reading | None:
-        """The records that an object from outside keeps as an attribute: `COCO(path).anns`."""
+        """The records that an external object keeps as an attribute: `COCO(path).anns`."""
         for value in self.world.values.evaluate(expr.value, site):
             if isinstance(value, Instance) and isinstance(value.of, External):
                 kind = READERS.get(f"{canonical(value.of.name)}().{expr.attr}")
@@ -238,11 +239,11 @@ class Readings(ABC):
         return self._yielded(index, site) or self._handed_back(index, site)
 
     def _handed_back(self, index: int, site: Site) -> Reading | None:
-        """The reading that a function of the project makes its result of: `return line.strip().split()`."""
+        """The reading that a function of the project returns, possibly processed: `return line.strip().split()`."""
         expr = CallRef(index)
         callees = self.world.calls.callees(site.file, index, site.frame)
         if len(callees) == 1 and isinstance(callees[0], Instance):
-            # An object is called.
+            # The callee is an object with `__call__`.
             targets = self.world.calls.targets(site.file, index, site.frame)
             given = (one for target in targets for one in self.origins.returned(target.function, target.frame))
             parts = (self.trace(one.expr, one.site) for one in given if isinstance(one, Step))
@@ -253,13 +254,14 @@ class Readings(ABC):
         return next((found for one in steps if (found := self.trace(one.expr, one.site)) is not None), None)
 
     def _joins(self, func: Expr, site: Site) -> bool:
-        """Whether a function makes one string of those that it is given; `os.path.join` makes a path."""
+        """Whether a function joins its arguments into one string; `os.path.join`, in contrast, makes a path."""
         last = isinstance(func, Attribute) and func.attr
         values = self.world.values.evaluate(func, site) if last in ("join", "sub", "normalize", "unescape") else ()
         return any(isinstance(one, External) and one.name in OF_STRINGS for one in values)
 
     def _parses(self, func: Expr, site: Site) -> str:
-        """What a function makes of each string that it is called with: `json.loads`; "" for any other."""
+        """The kind of result that a function returns for each string, as `json.loads` does; "" for any other
+        function."""
         if last_name(func) in EVALUATING:
             return RECORDS
         values = self.world.values.evaluate(func, site)
@@ -276,7 +278,7 @@ class Readings(ABC):
         return None
 
     def _yielded(self, index: int, site: Site) -> Reading | None:
-        """The reading that what a generator function of the project yields comes out of."""
+        """The reading that the values yielded by a generator function of the project come from."""
         for callee in self.world.calls.callees(site.file, index, site.frame):
             if not isinstance(callee, Function):
                 continue
@@ -294,7 +296,7 @@ class Readings(ABC):
     def of_container(
         self, expr: Expr, site: Site, kinds: type[Display] | tuple[type[Value], ...] = (Display, Mapping)
     ) -> Reading | None:
-        """The reading that the elements of a list or dict of the program come out of. What goes through a dict gets its
+        """The reading that the elements of a list or dict of the program come from. Iterating a dict yields its
         keys."""
         for value in self.world.values.evaluate(expr, site):
             if not isinstance(value, (Display, Mapping)) or not isinstance(value, kinds):
@@ -302,7 +304,7 @@ class Readings(ABC):
             held = self.filled(value, 0)
             if held is not None and held.reading is not None:
                 return replace(held.reading, level=0, seen=True)
-            # `dict(zip(keys, [row[0], row[1]]))` is one record.
+            # `dict(zip(keys, [row[0], row[1]]))` is a single record.
             written = value.written
             reading = self.object(written.expr, written.site, 1) if isinstance(written.expr, (List, Tuple)) else None
             if reading is not None:
@@ -336,7 +338,8 @@ class Readings(ABC):
 
     @staticmethod
     def _collects(value: Instance) -> bool:
-        """Whether the groups of a table are made lists: `table.groupby("user")["item"].apply(list).to_dict()`."""
+        """Whether the groups of a table are turned into lists:
+        `table.groupby("user")["item"].apply(list).to_dict()`."""
         assert value.file is not None
         expr: Expr = CallRef(value.call)
         while isinstance(expr, (CallRef, Attribute, Subscript)):
@@ -351,7 +354,7 @@ class Readings(ABC):
 
 
 def _is_text(reading: Reading) -> bool:
-    """Whether a reading is a string: all of a file, a line of it, or a field of a row."""
+    """Whether a reading is a string: a whole file, a line, or a field of a row."""
     return reading.kind == TEXT or reading.level > (reading.kind != LINES)
 
 
@@ -360,12 +363,12 @@ def _splits(file: SourceFile, index: int) -> bool:
 
 
 def _is_column(expr: Expr) -> bool:
-    """Whether a part of a table is a column of it, as far as it is written: `table.text`, `table["text"]`."""
+    """Whether an expression selects a column of a table, judged by its syntax: `table.text`, `table["text"]`."""
     if isinstance(expr, Attribute):
         return expr.attr not in ("columns", "dtypes", "index", "shape")
     return isinstance(expr, Subscript) and isinstance(expr.index, Constant)
 
 
 def _counts(expr: Expr, file: SourceFile) -> bool:
-    """Whether the first part of each element is a number: `enumerate(…)`."""
+    """Whether the first part of each element is a counter, as with `enumerate(…)`."""
     return isinstance(expr, CallRef) and file.calls[expr.index].func == Name("enumerate")

@@ -30,8 +30,8 @@ class View:
     """An item of a dataset that is a view of the tensor `attr`.
 
     Attributes:
-        size: bytes of the tensor, where they are known.
-        expr: the view; `alone`: the statement at `span` returns nothing else.
+        size: bytes of the tensor; None if unknown.
+        expr: the view. `alone`: the statement at `span` returns nothing else.
     """
 
     attr: str
@@ -55,7 +55,7 @@ class Shipping:
         self._views: dict[Instance, list[View]] = {}
 
     def as_they_are(self, loader: Loader) -> str | None:
-        """Why the items of a loader are sent one by one or as a list, in words; None where they are not for sure."""
+        """Why the items of a loader are sent separately or as a list, as text; None if that is uncertain."""
         collates = self.project.callables(loader, "collate_fn")
         given = [value for value in collates if value != NONE]
         if given:
@@ -74,7 +74,7 @@ class Shipping:
         return "`batch_size=None` turns batching off"
 
     def _is_identity(self, value: Value) -> bool:
-        """Whether a function returns its argument, or the first item of it."""
+        """Whether a function returns its argument, or the first element of it."""
         while isinstance(value, Partial):
             value = value.function
         if not isinstance(value, Function):
@@ -89,7 +89,7 @@ class Shipping:
         return bool(returned) and not others and all(one in (whole, Subscript(whole, Constant(0))) for one in returned)
 
     def views(self, value: Instance) -> list[View]:
-        """The items of a dataset that are views of a tensor which it keeps."""
+        """The items of a dataset that are views of a tensor that it keeps."""
         found = self._views.get(value)
         if found is None:
             tensors = self._tensors(value)
@@ -123,7 +123,7 @@ class Shipping:
                         break
 
     def _viewed(self, run: ItemRun, expr: Expr, counters: set[str]) -> str | None:
-        """The attribute of which an expression is a view that a single index or a slice gives."""
+        """The attribute that an expression views by a single index or a slice; None if it is no such view."""
         if isinstance(expr, CallRef):
             func = run.file.calls[expr.index].func
             if not isinstance(func, Attribute):
@@ -148,7 +148,7 @@ class Shipping:
         return str(expr.value.attr) if single else None
 
     def _tensors(self, value: Instance) -> dict[str, int | None]:
-        """The attributes of a dataset that are one tensor each, with their sizes."""
+        """The attributes of a dataset that are one tensor each, with their sizes in bytes."""
         assert isinstance(value.of, Class)
         init_code = self.project.datasets.init_code(value.of)
         found: dict[str, int | None] = {}
@@ -163,7 +163,7 @@ class Shipping:
         return found
 
     def _is_one(self, value: Instance, attr: str, array: Array) -> bool:
-        """Whether what was loaded from a file is a tensor, as its use shows: it might be a list or dict of them."""
+        """Whether an object loaded from a file is used as a tensor: it might be a list or dict of tensors."""
         if self.project.external_name(array.file, array.call) != _WHOLE_FILE:
             return True
         assert isinstance(value.of, Class)

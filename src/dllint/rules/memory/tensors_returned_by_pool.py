@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL308"
 COLLECTING = ("map", "starmap", "map_async", "starmap_async")
-"""Methods of a pool that give all results at once."""
+"""Methods of a pool that return all results at once."""
 ONE_BY_ONE = ("imap", "imap_unordered")
 """Methods that return an iterator of results. `list(…)` around the call keeps all of them."""
 _KEEPING = frozenset({"list", "tuple", "sorted"})
@@ -59,7 +59,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _listed(file: SourceFile, index: int) -> bool:
-    """Whether a list is made from the result of a call, also through a wrapper such as a progress bar."""
+    """Whether the result of a call is collected into a list, also through a wrapper such as a progress bar."""
     wanted = CallRef(index)
     for around in file.calls_of(file.calls[index].scope):
         call = file.calls[around]
@@ -72,20 +72,20 @@ def _listed(file: SourceFile, index: int) -> bool:
 
 
 def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
-    """Whether each result surely holds a tensor: a part of one takes the whole storage along."""
+    """Whether each result provably holds a tensor. A part of a tensor sends the whole storage."""
     made = [value for value in values if not isinstance(value, Const)]
     return bool(made) and all(project.tensors.holds(value) for value in made)
 
 
 def _few(project: Project, launch: Launch) -> bool:
-    """Whether the pool surely has few tasks."""
+    """Whether the pool provably has few tasks."""
     given = project.evaluate_argument(launch.file, launch.call, 1, "iterable", launch.frame)
     length = project.world.mappings.length(given) if given else None
     return length is not None and length < OPEN_FILES // 2
 
 
 def _shares_by_files(project: Project) -> bool:
-    """Whether any program of the project lets tensors be shared without file descriptors."""
+    """Whether any program of the project may share tensors without file descriptors."""
     for file, index, _ in project.external_calls("set_sharing_strategy", "torch.multiprocessing"):
         values = project.evaluate_argument(file, index, 0, "new_strategy")
         if not values or any(not isinstance(one, Const) or one.value != "file_descriptor" for one in values):
