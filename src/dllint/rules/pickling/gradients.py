@@ -20,7 +20,7 @@ _LAYERS = re.compile(
     r"torch\.nn\.(modules\.\w+\.)?(Linear|Bilinear|Lazy\w+|Conv\w+|Embedding|EmbeddingBag|LSTM|GRU|RNN|\w+Cell|Transformer\w*"
     r"|MultiheadAttention|BatchNorm\dd|LayerNorm|GroupNorm|PReLU)\Z"
 )
-"""Layers with weights that are trained unless somebody says otherwise (torch.nn)."""
+"""Layers whose weights are trained by default (torch.nn)."""
 _MODELS = re.compile(r"torchvision\.models\.([\w.]*\.)?[a-z]\w*\Z|transformers\.\w*Model\w*\.from_pretrained\Z")
 _KEEPING = frozenset(
     {
@@ -30,7 +30,7 @@ _KEEPING = frozenset(
 )
 """Methods whose result carries the gradients of the tensor."""
 _GIVING_BACK = tuple(f"().{name}" for name in ("eval", "train", "to", "cuda", "cpu", "float", "half"))
-"""Methods of a module that give it back (torch/nn/modules/module.py)."""
+"""Methods of a module that return the module itself (torch/nn/modules/module.py)."""
 _PARTS = frozenset({"last_hidden_state", "pooler_output", "logits", "T"})
 _STOPPING = frozenset({"no_grad", "inference_mode", "set_grad_enabled", "requires_grad_", "detach", "freeze"})
 
@@ -43,8 +43,8 @@ class Gradients:
         self.world = project.world
 
     def items(self, value: Instance) -> Iterator[tuple[SourceFile, Event, str]]:
-        """The `return` statements of a dataset's `__getitem__` whose item carries gradients, each with the expression
-        that brings them."""
+        """The `return` statements of a dataset's `__getitem__` whose item carries gradients, each with a description
+        of their source."""
         method = self.world.hierarchy.method(value.of, "__getitem__") if isinstance(value.of, Class) else None
         if method is None or self._stopped(method):
             return
@@ -61,8 +61,8 @@ class Gradients:
         return Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
 
     def _stopped(self, function: Function) -> bool:
-        """Whether a function, or its decorator, says something about gradients; a `with torch.no_grad()` in it is not
-        told from one around all of it."""
+        """Whether a function or its decorators control gradients. A `with torch.no_grad()` around a part of it
+        counts as around all of it."""
         file, entry = function.file, function.file.scopes[function.scope]
         parts = [part for one in entry.decorators for part in walk(one.expr, file)]
         names = {last_name(part) for part in parts if isinstance(part, (Name, Attribute))}
@@ -70,7 +70,7 @@ class Gradients:
         return bool(names & (_STOPPING - {"detach"}))
 
     def _carried(self, expr: Expr, site: Site, depth: int) -> str:
-        """What in an expression surely brings gradients, in words; "" where nothing does."""
+        """A description of what in an expression provably carries gradients; "" if nothing does."""
         if limits.ARRAY_DEPTH.exceeded(depth):
             return ""
         if isinstance(expr, BinOp):
@@ -97,7 +97,8 @@ class Gradients:
         return self._made(expr, site)
 
     def _made(self, expr: Expr, site: Site) -> str:
-        """`torch.zeros(3, requires_grad=True)` and parameters, made here or kept on the dataset."""
+        """The description of `torch.zeros(3, requires_grad=True)` and of parameters, created here or kept on the
+        dataset."""
         values = self.world.values.evaluate(expr, site)
         found = [value for value in values if isinstance(value, Instance) and isinstance(value.of, External)]
         if not found or len(found) < len(values):
@@ -117,7 +118,7 @@ class Gradients:
         return "a tensor made with `requires_grad=True`"
 
     def _latest(self, name: str, site: Site) -> tuple[Expr, Site] | None:
-        """What the last assignment above a place binds a local variable to, if it surely runs."""
+        """The expression that the last assignment before a place binds a local variable to, if it provably runs."""
         above = [
             binding
             for binding in site.file.bindings(site.scope).get(name, ())
@@ -156,7 +157,7 @@ class Gradients:
         )
 
     def _same_module(self, value: Instance) -> Values:
-        """The module that `module.eval()` or `module.to(device)` returns."""
+        """The module that `module.eval()` or `module.to(device)` returns; empty for other values."""
         assert isinstance(value.of, External)
         if value.file is None or value.call < 0 or not value.of.name.endswith(_GIVING_BACK):
             return ()
@@ -166,7 +167,8 @@ class Gradients:
         return self.world.values.evaluate(func.value, self.world.call_site(value.file, value.call, value.frame))
 
     def turned_off(self, file: SourceFile) -> bool:
-        """Whether some code beside a file turns gradients off by more than a `with` block, or freezes weights."""
+        """Whether code in the same program as a file turns gradients off other than by a `with` block, or freezes
+        weights."""
         for name in ("requires_grad_", "set_grad_enabled", "freeze"):
             for other, _ in self.world.called(name):
                 if self.project.import_graph.together((file.path,), (other.path,)):
@@ -178,7 +180,7 @@ class Gradients:
 
 
 def _leaves(expr: Expr | None) -> Iterator[Expr]:
-    """An item, or what it is put together from."""
+    """An item, or the elements that it is composed of."""
     if isinstance(expr, (List, Tuple)):
         for element in expr.elements:
             yield from _leaves(element)

@@ -1,4 +1,4 @@
-"""Fixes for a function that cannot be pickled: replaces it by a factory, or moves it to module level."""
+"""Fixes for a function that cannot be pickled: replace it by a factory, or move it to module level."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
-    """`int` for `defaultdict(lambda: 0)`, a module-level function where the function uses no local name."""
+    """The fix for an unpicklable function: `int` for `defaultdict(lambda: 0)`, or a module-level function if it uses
+    no local names; None if there is none."""
     file, scope = one.file, one.scope
     if one.is_lambda:
         replacement = default_factory(one)
@@ -28,7 +29,7 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
             if replacement.startswith("partial("):
                 edits = (AddImport(file.path, "functools", "partial"), *edits)
             return Fix(f"Replace the lambda by `{replacement}`, which can be pickled", "safe", edits)
-    # What a notebook defines at its top is as lost to workers as a lambda.
+    # Workers cannot import what a notebook defines at its top, so moving it there does not help.
     if file.is_notebook or file.scopes[scope].kind == "class" or is_guarded(file, scope) or captured(file, scope):
         return None
     name = _free_name(project, one)
@@ -45,7 +46,7 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
 
 
 def default_factory(one: UnpicklableFunction) -> str | None:
-    """What a `defaultdict` can take in the place of a lambda that it is given; None for any other lambda."""
+    """The replacement for a lambda that a `defaultdict` receives, as source code; None for any other lambda."""
     file = one.file
     for index in file.facts.called.get("defaultdict", ()):
         call = file.calls[index]
@@ -55,7 +56,7 @@ def default_factory(one: UnpicklableFunction) -> str | None:
 
 
 def _place_name(one: UnpicklableFunction) -> str | None:
-    """The keyword argument or variable that the lambda is written for.
+    """The keyword argument or variable that the lambda is assigned to.
 
     `transform` for `ImageFolder(p, transform=lambda …)`.
     """
@@ -75,8 +76,8 @@ def _place_name(one: UnpicklableFunction) -> str | None:
 
 @lru_cache(maxsize=1)
 def _named_places(file: SourceFile) -> tuple[list[Span], dict[Span, list[tuple[Span, str, int | None]]]]:
-    """The statements of a file in source order, and what each gives to keyword arguments and variables: where, the name
-    and the scope of a variable."""
+    """The statements of a file in source order, and per statement the keyword arguments and variables that it sets:
+    span, name, and the scope of a variable."""
     found: dict[Span, list[tuple[Span, str, int | None]]] = {}
     for call in file.calls:
         for argument in call.args:
@@ -90,8 +91,10 @@ def _named_places(file: SourceFile) -> tuple[list[Span], dict[Span, list[tuple[S
 
 
 def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
-    """A module-level name that is not taken, or that of a function which does what the lambda does: the local
-    function's own name, or one after the attribute."""
+    """A module-level name for the moved function: the local function's own name, or one derived from the attribute.
+
+    The name must be free, or that of a function that does the same as the lambda. None if there is none.
+    """
     entry = one.file.scopes[one.scope]
     if one.is_lambda:
         attr = (_place_name(one) if one.kept is None else None) or one.holder.rsplit(".", 1)[-1].lower()
@@ -110,8 +113,11 @@ def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
 
 
 def _does_the_same(one: UnpicklableFunction, name: str) -> bool:
-    """Whether a module-level function, defined above and bound once, has the parameters of a lambda and returns the
-    same expression. Neither has defaults, which would be worked out elsewhere."""
+    """Whether a module-level function, defined earlier and bound once, has the parameters of a lambda and returns the
+    same expression.
+
+    Neither may have default values, which would be evaluated elsewhere.
+    """
     file = one.file
     found = [scope for scope in file.children.get(0, ()) if file.scopes[scope].name == name]
     if len(found) != 1 or len(file.bindings(0)[name]) != 1:
@@ -133,7 +139,7 @@ def _does_the_same(one: UnpicklableFunction, name: str) -> bool:
 
 
 def captured(file: SourceFile, scope: int) -> set[str]:
-    """Names that a function reads from the functions around it, and from a class body, which a moved function loses."""
+    """Names that a function reads from enclosing functions or a class body, and that it would lose if moved."""
     own = set(file.bindings(scope))
     found: set[str] = set()
     for event in file.scopes[scope].events:
@@ -152,7 +158,8 @@ def captured(file: SourceFile, scope: int) -> set[str]:
 
 
 def factory(file: SourceFile, scope: int) -> str | None:
-    """What `defaultdict` can take in a lambda's place: `int` for `lambda: 0`, `list` for `lambda: []`."""
+    """The factory that can replace a lambda in `defaultdict`: `int` for `lambda: 0`, `list` for `lambda: []`; None
+    if there is none."""
     entry = file.scopes[scope]
     if entry.params or not entry.events or entry.events[0].value is None:
         return None

@@ -47,7 +47,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _stacks(project: Project, loader: Loader) -> bool:
-    """Whether items are put together by torch's own function, into a tensor in shared memory."""
+    """Whether torch's default collate function stacks the items into a tensor in shared memory."""
     if loader.cls is not None or loader.argument("batch_size").values == (NONE,):
         return False
     functions = project.callables(loader, "collate_fn")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def functions_in(world: World, value: Value, depth: int = 0) -> Iterator[Function]:
-    """The functions that pickling a callable pickles, those that a partial binds among them."""
+    """The functions that pickling a callable pickles, including those bound into a partial."""
     if isinstance(value, Function):
         yield value
     elif isinstance(value, Partial) and not limits.CONTAINER_DEPTH.reached(depth + 1):
@@ -27,8 +27,8 @@ def is_lambda(function: Function) -> bool:
 
 
 def pickle_error(one: Function | Class, python: tuple[int, int]) -> str:
-    """What Python says when it pickles a function or class that no module names (Lib/pickle.py; PicklingError for local
-    ones from 3.14)."""
+    """The error of Python `python` when it pickles a function or class that no module defines by name
+    (Lib/pickle.py; PicklingError for local ones from 3.14)."""
     file, scope, path = one.file, one.file.scopes[one.scope].parent, one.file.scopes[one.scope].name
     while scope > 0:
         local = ".<locals>" if file.scopes[scope].kind in ("function", "lambda") else ""
@@ -42,7 +42,7 @@ def pickle_error(one: Function | Class, python: tuple[int, int]) -> str:
 
 
 def is_local(function: Function | Class) -> bool:
-    """Whether a function or class is defined inside a function (in a method, too; a method itself is not)."""
+    """Whether a function or class is defined inside a function or method. A method itself is not."""
     scope = function.file.scopes[function.scope].parent
     while scope > 0:
         if function.file.scopes[scope].kind in ("function", "lambda"):

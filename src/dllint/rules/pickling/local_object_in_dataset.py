@@ -1,4 +1,4 @@
-"""DLL202: a dataset is of, or keeps, a class or function that is defined in a function or under the main guard."""
+"""DLL202: a dataset's class, or a class or function that it keeps, is defined in a function or under the main guard."""
 
 from __future__ import annotations
 

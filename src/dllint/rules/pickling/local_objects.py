@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnpicklableFunction(Sent):
-    """A lambda, or a local function or class. `role` is "dataset" where it is the class of the dataset itself."""
+    """A lambda, or a local function or class. `role` is "dataset" for the class of the dataset itself."""
 
     scope: int
     role: str = ""
@@ -49,7 +49,8 @@ class UnpicklableFunction(Sent):
         return "a lambda" if self.is_lambda else f"the local {entry.kind} `{entry.name}`"
 
     def error(self, pythons: Iterable[tuple[int, int]]) -> str:
-        """What the given Pythons say when they pickle it; without the exception's class where they raise several."""
+        """The error of the given Python versions when they pickle it, without the exception's class if the versions
+        differ."""
         kind = Class if self.file.scopes[self.scope].kind == "class" else Function
         texts = [pickle_error(kind(self.file, self.scope), python) for python in sorted(pythons)]
         return texts[-1] if texts[0] == texts[-1] else texts[-1].partition(": ")[2]
@@ -58,7 +59,7 @@ class UnpicklableFunction(Sent):
 def unpicklable_function(
     code: str, one: Function | Class, holder: str, kept: Kept | None = None, role: str = "", sure: bool = True
 ) -> UnpicklableFunction:
-    """A function or class as what workers are sent, with the statement that holds it."""
+    """Wrap a function or class as an object sent to workers, with the statement that defines it."""
     entry = one.file.scopes[one.scope]
     around = one.file.scopes[entry.parent].events if entry.parent >= 0 else ()
     statement = next((event.span for event in around if event.span.covers(entry.header)), None)
@@ -66,14 +67,14 @@ def unpicklable_function(
 
 
 class LocalObjects:
-    """Functions and classes that have no name by which a worker could import them."""
+    """Finds functions and classes that a worker cannot import by name."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._of: dict[tuple[str, int], list[UnpicklableFunction]] = {}
 
     def of(self, loader: Loader) -> list[UnpicklableFunction]:
-        """Those that the loader's datasets hold, or that it is given as its callables."""
+        """The ones that the loader's datasets hold, or that are its callables."""
         key = (loader.file.path, loader.call)
         found = self._of.get(key)
         if found is None:
@@ -82,8 +83,8 @@ class LocalObjects:
 
 
 def _local_objects(project: Project, loader: Loader) -> Iterator[UnpicklableFunction]:
-    """Lambdas that the loader's datasets hold, then functions and classes that no module names, then those that it is
-    given as its callables."""
+    """Lambdas that the loader's datasets hold, then functions and classes that no module defines by name, then those
+    among its callables."""
     seen: set[tuple[str, int]] = set()
     local: list[UnpicklableFunction] = []
     held: dict[tuple[str, int], str] = {}
@@ -133,7 +134,7 @@ def is_guarded(file: SourceFile, scope: int) -> bool:
 
 
 def _by_name(world: World, value: Value) -> Iterator[Function | Class]:
-    """The lambdas, and the functions and classes that are lost to workers, which pickle would store by name."""
+    """The lambdas, and the functions and classes that workers cannot import, which pickle would store by name."""
     if isinstance(value, Function):
         if is_lambda(value) or (value.receiver is None and _is_lost(world, value)):
             yield value
@@ -146,7 +147,8 @@ def _by_name(world: World, value: Value) -> Iterator[Function | Class]:
 
 
 def _is_lost(world: World, one: Function | Class) -> bool:
-    """Whether a worker cannot import it. What most decorators make of a local function is not known."""
+    """Whether a worker cannot import a function or class. For a decorated local function that is unknown: it counts
+    as importable, unless its decorators keep its name."""
     file, scope = one.file, one.scope
     entry = file.scopes[scope]
     if isinstance(one, Class) and any(world.hierarchy.method(one, name) for name in ("__reduce__", "__reduce_ex__")):
@@ -163,7 +165,7 @@ def _is_lost(world: World, one: Function | Class) -> bool:
 
 
 def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
-    """Whether what a decorator makes of a function is pickled by the function's own qualified name."""
+    """Whether the result of a decorator is pickled by the function's own qualified name."""
     file, entry = function.file, function.file.scopes[function.scope]
     site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
     expr = file.calls[decorator.index].func if isinstance(decorator, CallRef) else decorator
@@ -172,8 +174,8 @@ def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
 
 
 def _named_as_wrapped(world: World, function: Function) -> bool:
-    """Whether it is a decorator's wrapper that `functools.wraps` gave the name of the function in whose place it is, so
-    that pickle finds it there."""
+    """Whether a function is a decorator's wrapper with the name of the wrapped function, by `functools.wraps`, so
+    that pickle finds it in its place."""
     closure = world.decorating(function.frame)
     if closure is None or closure.call is None:
         return False
@@ -184,7 +186,7 @@ def _named_as_wrapped(world: World, function: Function) -> bool:
 
 
 def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[UnpicklableFunction]:
-    """Lambdas and local functions that are registered as hooks of modules which the datasets hold."""
+    """Lambdas and local functions registered as hooks of modules that the datasets hold."""
     for name in MODULE_HOOKS:
         for file, index in world.called(name):
             call = file.calls[index]

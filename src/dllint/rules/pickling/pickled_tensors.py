@@ -1,4 +1,4 @@
-"""Tensors whose storage is made while an object is pickled for a worker, and is gone before the worker has it."""
+"""Tensors whose storage is created while an object is pickled for a worker, and freed before the worker receives it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ GENERATOR = "torch.Generator"
 
 @dataclass(frozen=True)
 class MadeTensor(Sent):
-    """A tensor that pickling makes. `method` is "__getstate__" or another of pickle's, "" for a generator."""
+    """A tensor that pickling creates. `method` is "__getstate__" or another pickling method, "" for a generator."""
 
     method: str
 
 
 def shares_by_descriptor(project: Project, loader: Loader) -> bool:
-    """Whether a loader sends storages by file descriptors: the default on Linux, unless its program says otherwise."""
+    """Whether a loader sends storages by file descriptors: the default on Linux, unless its program changes it."""
     if "linux" not in project.targets.platforms:
         return False
     calls = project.world.called("set_sharing_strategy")
@@ -47,7 +47,7 @@ def shares_by_descriptor(project: Project, loader: Loader) -> bool:
 
 
 def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor]:
-    """Generators that a loader's datasets and callables hold, and tensors that their pickling methods make."""
+    """Generators that a loader's datasets and callables hold, and tensors that their pickling methods create."""
     seen: set[tuple[str, Span]] = set()
     classes: dict[Class, str] = {}
     for dataset in project.dataset_objects(loader):
@@ -74,7 +74,7 @@ def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor
 
 
 def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[Span, Span]]:
-    """The calls in a pickling method whose tensors become part of what it returns."""
+    """The calls in a pickling method whose tensors become part of its result, each with its statement."""
     file, scope = method.file, method.scope
     seen: set[Span] = set()
     for event in file.scopes[scope].events:
@@ -97,7 +97,7 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
 
 
 def _leaves(expr: Expr) -> Iterator[Expr]:
-    """An expression, or what a display, a dict, a comprehension or a union of dicts is made of."""
+    """An expression, or the parts of a display, a dict, a comprehension or a union of dicts."""
     if isinstance(expr, (List, Tuple, Set)):
         for element in expr.elements:
             yield from _leaves(element.value if isinstance(element, Starred) else element)

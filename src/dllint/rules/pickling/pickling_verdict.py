@@ -1,8 +1,8 @@
 """Verdicts on objects that cannot be pickled: DLL201 to DLL204, and the parts that DLL206 shares.
 
-The records know of pickling from three sides: what iter() raised in this run, what a trial under another start method
-raised, and what the counting pickler met. Pickling stops at the first object that it cannot take, so that an error
-speaks for the finding whose kind it names and says nothing of the others.
+The records show pickling in three ways: what iter() raised in this run, what a trial under another start method raised,
+and what the counting pickler met. Pickling stops at the first object that it rejects. Its error is therefore evidence
+for the finding of that kind, and proves nothing about others.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from dllint.observation import Loader
 
 LOCAL_NAME = r"['\s]([\w.<>]+)\.<locals>\.[\w<>]+"
-"""A local function, class or lambda as exceptions name it: where it is defined, and its own name."""
+"""A local function, class or lambda as exceptions name it: the enclosing function, and its own name."""
 KINDS = ("DLL201", "DLL202", "DLL203", "DLL204")
-"""Rules about what workers are sent and cannot unpickle."""
+"""Rules about objects that are sent to workers and cannot be pickled."""
 
 
 class Error(NamedTuple):
-    """An error of pickling; `method` is the start method of the trial it came from, "" for the run itself."""
+    """A pickling error. `method` is the start method of the trial that raised it, "" for the run itself."""
 
     method: str
     exception: str
@@ -35,7 +35,8 @@ class Error(NamedTuple):
 
 
 def pickling_code(text: str, loader: Loader | None = None) -> str:
-    """The rule about what cannot be pickled: a callable of the loader, a lambda, a local object, or another object."""
+    """The code of the rule for a pickling error: about a callable of the loader, a lambda, a local object, or
+    another object."""
     if loader is not None:
         for argument in ("collate_fn", "worker_init_fn"):
             name = str(loader.arguments.get(argument) or "")
@@ -49,7 +50,7 @@ def pickling_code(text: str, loader: Loader | None = None) -> str:
 
 
 def errors(run: LoaderRun) -> Iterator[Error]:
-    """The errors of pickling that a loader met, in this run first."""
+    """The pickling errors of a loader, those of this run first."""
     for error, text in run.failures:
         if is_pickling(f"{error}: {text}"):
             yield Error("", error, text, pickling_code(text, run.loader))
@@ -82,15 +83,17 @@ def judge(case: Case) -> Judgement:
 
 
 def _same_object(error: Error, case: Case) -> bool:
-    """Whether an error names a function of the line that the finding is about."""
+    """Whether an error names a function that the finding names."""
     names = [str(value) for value in case.finding.values.values()]
     told = error.text
     return any(len(name) > 3 and f".{name}'" in told for name in names)
 
 
 def _same_owner(error: Error, case: Case) -> bool:
-    """Whether an error that says where its function is defined can mean one of the finding's places. Where the loader
-    is made says nothing of that."""
+    """Whether the function that an error names, with its enclosing function, can be at one of the finding's places.
+
+    The place of the loader itself is no evidence.
+    """
     finding = case.finding
     told = re.search(LOCAL_NAME, error.text)
     if told is None or finding.origin == "runtime":
@@ -103,12 +106,12 @@ def _same_owner(error: Error, case: Case) -> bool:
 
 
 def harmless(case: Case) -> tuple[str, ...]:
-    """What this run adds to a hazard that another start method has."""
+    """The note that a hazard under another start method is harmless in this run."""
     return (f"harmless under {listed(case.methods)}, which this run used",) if case.methods else ()
 
 
 def went_well(case: Case) -> Judgement:
-    """The judgement where pickling met no error: whether that proves anything."""
+    """The judgement if pickling raised no error, according to whether that proves anything."""
     under = [run.method for run in case.runs if run.method and run.method != "fork" and run.workers]
     tried = [trial.method for run in case.runs for trial in run.trials if trial.outcome == "started"]
     worked = list(dict.fromkeys([*under, *tried]))

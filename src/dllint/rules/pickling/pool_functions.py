@@ -21,7 +21,7 @@ POOLS = ("executor", "pool")
 
 @dataclass(frozen=True)
 class SentFunction:
-    """A lambda or local function that a pool or process is given.
+    """A lambda or local function that is passed to a pool or process.
 
     `method` is None for a pool, which pickles its tasks under every start method.
     """
@@ -32,7 +32,7 @@ class SentFunction:
 
 
 def sent_functions(project: Project) -> Iterator[SentFunction]:
-    """The functions that would have to be pickled on their way, the ways that the project shows first."""
+    """The unpicklable functions that are sent to processes, those by a start method that the project sets first."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
         if api is None or not surely_processes(project, launch):
@@ -44,8 +44,11 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
 
 
 def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iterator[Method | None]:
-    """How a launch pickles what it sends: nothing where it does not, None for a pool, which does so under every method,
-    else the start method that the project shows best."""
+    """How a launch pickles what it sends.
+
+    Yields nothing if it does not pickle; None for a pool, which pickles under every start method; otherwise the most
+    certain start method.
+    """
     if REPLACES_PICKLE & launch.file.imported_packages():
         return
     if api.method in POOLS:
@@ -63,13 +66,13 @@ def _given(project: Project, api: LauncherApi, launch: Launch) -> Iterator[Funct
 
 
 def is_lost(function: Function) -> bool:
-    """Whether it is a lambda, or a nested function that no decorator replaces."""
+    """Whether a function is a lambda, or a nested function that no decorator replaces."""
     plain = is_local(function) and not function.file.scopes[function.scope].decorators
     return function.receiver is None and (is_lambda(function) or plain)
 
 
 def surely_processes(project: Project, launch: Launch) -> bool:
-    """Whether nothing else can be called there, such as a pool of threads."""
+    """Whether the launch provably uses processes, rather than for example a pool of threads."""
     site = project.world.call_site(launch.file, launch.call, launch.frame)
     for value in project.world.values.evaluate(launch.file.calls[launch.call].func, site):
         of = value.of if isinstance(value, Instance) else value

@@ -1,8 +1,8 @@
-"""Classes whose objects cannot be unpickled, because `__getattr__` reads an attribute that is not there yet.
+"""Classes whose objects cannot be unpickled, because `__getattr__` reads an attribute that does not exist yet.
 
-Unpickling makes the object without `__init__` and asks it for `__setstate__` (CPython, `Lib/pickle.py`, `load_build`)
-when it has no attributes yet: `__getattr__` is called, and calls itself for the attribute that it reads. Measured with
-CPython 3.11.7: the worker ends with RecursionError under spawn and forkserver.
+Unpickling creates the object without `__init__` and looks up `__setstate__` on it (CPython, `Lib/pickle.py`,
+`load_build`) before it has attributes: `__getattr__` is called, and calls itself for the attribute that it reads.
+Measured with CPython 3.11.7: the worker ends with RecursionError under spawn and forkserver.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _PLAIN = frozenset(
 
 
 def recursive_getattr(project: Project, cls: Class) -> Function | None:
-    """The `__getattr__` of a class that calls itself while one of its objects is unpickled, if it surely does."""
+    """The `__getattr__` of a class that provably calls itself while one of its objects is unpickled; None if there
+    is none."""
     hierarchy = project.world.hierarchy
     method = hierarchy.method(cls, "__getattr__")
     if method is None or any(hierarchy.method(cls, name) is not None for name in _RESTORING):
@@ -42,7 +43,7 @@ def recursive_getattr(project: Project, cls: Class) -> Function | None:
         return None
     scope = method.file.scopes[method.scope]
     params = scope.params
-    # What a generator function is called with is read later, if ever.
+    # A generator function runs its body later, if ever.
     if len(params) != 2 or scope.decorators or makes_generator(scope):
         return None
     attr = _read_first(method, params[0].name)
@@ -53,7 +54,8 @@ def recursive_getattr(project: Project, cls: Class) -> Function | None:
 
 
 def _read_first(method: Function, receiver: str) -> str | None:
-    """The attribute of its object that a method reads whatever it is called with, in its first statement."""
+    """The attribute of its object that a method reads in its first statement for any argument; None if there is
+    none."""
     file, scope = method.file, method.file.scopes[method.scope]
     for event in scope.events:
         if event.kind == "expr" and isinstance(event.value, (Constant, type(None))):
@@ -66,7 +68,7 @@ def _read_first(method: Function, receiver: str) -> str | None:
 
 
 def _first_attribute(expr: Expr | None, receiver: str, file: SourceFile) -> str | None:
-    """The first `self.attr` of an expression that is evaluated whatever its other parts are."""
+    """The first `self.attr` in an expression that is evaluated unconditionally."""
     if expr is None or isinstance(expr, (LambdaRef, Comprehension)):
         return None
     if isinstance(expr, Attribute) and expr.value == Name(receiver):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def judge(case: Case) -> Judgement:
-    """Did a pool or process fail to pickle what it was given?"""
+    """Did a pool or process fail to pickle its arguments?"""
     for end in case.seen.died_at(case.finding):
         if is_pickling(f"{end.exception}: {end.text}"):
             return case.confirmed(said(end.exception, end.text))

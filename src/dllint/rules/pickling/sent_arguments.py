@@ -27,12 +27,12 @@ class SentArgument:
     """An argument of a process that cannot be pickled.
 
     Attributes:
-        holder: the parameter that gets it, or where an object keeps it: "Trainer.lock".
-        what: it in words, "a lock".
-        error: what Python says.
-        file, span, statement: where it is made.
+        holder: the parameter that receives it, or the attribute that keeps it: "Trainer.lock".
+        what: a description of it: "a lock".
+        error: the exception that Python raises.
+        file, span, statement: where it is created.
         method: how the process starts; None for the tasks of pools, which are pickled under every method.
-        forked_context: whether it fails only because a context of fork made it.
+        forked_context: whether it fails only because a fork context created it.
     """
 
     launch: Launch
@@ -47,7 +47,7 @@ class SentArgument:
 
 
 def sent_arguments(project: Project) -> Iterator[SentArgument]:
-    """All of a project: arguments, and the objects whose methods processes run, with what those keep."""
+    """All such arguments of a project, including the objects whose methods processes run, and what those keep."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
         if api is None or not (surely_processes(project, launch) or _is_own_process(project, launch)):
@@ -58,14 +58,15 @@ def sent_arguments(project: Project) -> Iterator[SentArgument]:
 
 
 def _is_own_process(project: Project, launch: Launch) -> bool:
-    """Whether a launch makes objects of the project's own subclasses of Process."""
+    """Whether a launch creates objects of the project's own subclasses of Process."""
     site = project.world.call_site(launch.file, launch.call, launch.frame)
     values = project.world.values.evaluate(launch.file.calls[launch.call].func, site)
     return bool(values) and all(isinstance(value, Class) for value in values)
 
 
 def _chooses(project: Project, launch: Launch) -> bool:
-    """Whether the program chooses the context of the launch, and so may choose the same for what it sends."""
+    """Whether the program selects the launch's context at run time, and so may use the same context for the
+    arguments."""
     func = launch.file.calls[launch.call].func
     return len(project.world.values.evaluate(func, project.world.call_site(launch.file, launch.call, launch.frame))) > 1
 
@@ -86,7 +87,7 @@ def _of_target(project: Project, launch: Launch, method: Method | None, target: 
 
 
 def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Instance) -> Iterator[SentArgument]:
-    """What an object of the project keeps, if pickle takes it apart."""
+    """The attributes that an object of the project keeps, if it is pickled by its attributes."""
     assert isinstance(owner.of, Class)
     if owner.call < 0 or any(project.world.hierarchy.method(owner.of, name) is not None for name in PICKLING_METHODS):
         return
@@ -106,7 +107,7 @@ def _judged(
             error = pickle_error(function, python)
             around = _statement(function.file, entry.parent, entry.header)
             yield SentArgument(launch, method, holder, what, error, function.file, entry.header, around)
-    # In a process that was itself launched, objects of the default context follow the method that is in force there.
+    # In a process that was itself launched, objects of the default context use the start method in force there.
     explicit = method is not None and method.shown and method.arrival is None
     refusal = refusal_of(project, piece.value, explicit)
     value = piece.value

@@ -1,4 +1,5 @@
-"""Objects that are sent to workers and cannot be pickled: which loaders pickle them, how bad it is, and the finding."""
+"""Objects that are sent to workers and cannot be pickled: the loaders that pickle them, the severity, and the
+finding."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ class Sent:
 
     Attributes:
         code: the rule that reports it.
-        holder: where it is kept: "Rows.file"; the class of the dataset itself; or the loader's argument.
-        kept: the attribute that keeps it, if one does.
-        sure: False where it may come only to a loader without workers.
+        holder: where it is kept, "Rows.file"; the class of the dataset itself; or the loader's argument.
+        kept: the attribute that keeps it; None if none does.
+        sure: False if it may only reach a loader without workers.
     """
 
     code: str
@@ -40,12 +41,12 @@ class Sent:
 
     @property
     def files(self) -> set[str]:
-        """The files in which it is made and kept."""
+        """The files in which it is created and kept."""
         return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
 
     @property
     def hops(self) -> tuple[Hop, ...]:
-        """The calls from `__init__` to where it is kept."""
+        """The calls from `__init__` to the method that stores it."""
         return self.kept.hops if self.kept is not None else ()
 
 
@@ -53,7 +54,7 @@ T = TypeVar("T", bound=Sent)
 
 
 class Told(NamedTuple):
-    """How a rule reports one such object: the key of its message, further values, and a fix."""
+    """How a rule reports such an object: the key of its message, further values, and a fix."""
 
     message: str
     values: Mapping[str, str]
@@ -66,9 +67,9 @@ def unpicklable(
     """Yield one finding per object that is sent to workers, with the severity of the worst of its loaders.
 
     Args:
-        sent: what a loader sends to workers that start in this way.
-        tell: what the rule says of it, given the message that fits the start method: "main" where the project shows it,
-            "latent" where only a target has it, "fork_only" where no workers are started in another way than by fork.
+        sent: returns what a loader sends to workers under a start method.
+        tell: returns the rule's report, given the message key for the start method: "main" if the project sets it,
+        "latent" if only a target's default is it, "fork_only" if all workers are forked.
     """
     causes: Causes[tuple[T, Loader, Regime]] = Causes()
     for loader, regime in pickled_loaders(project, code):
@@ -111,8 +112,8 @@ def unpicklable(
 
 
 def _causes(one: Sent) -> Iterator[Hashable]:
-    """What one edit mends: the thing itself, all of one statement, and what the branches of an `if` keep in its
-    place."""
+    """The keys of what one edit fixes: the object itself, all of one statement, and the alternatives that branches
+    of an `if` assign to the same attribute."""
     yield one.file.path, one.span
     if one.statement is not None and one.statement != one.span:
         yield one.file.path, one.statement
@@ -123,9 +124,10 @@ def _causes(one: Sent) -> Iterator[Hashable]:
 
 
 def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regime]]:
-    """The loaders whose workers start by spawn or forkserver, with the regime that the project shows best.
+    """The loaders whose workers start by spawn or forkserver, each with its worst regime.
 
-    Where workers are only ever forked nothing is pickled; those loaders are told to who asked for rules of this family.
+    Nothing is pickled if workers are only ever forked. Such loaders are included if the user selects rules of this
+    family.
     """
     for loader in project.loaders:
         worst = pickling_regime(project, loader, code)
@@ -136,7 +138,8 @@ def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regim
 def pickling_regime(
     project: Project, loader: Loader, code: str, beside: Iterable[str] = (), holder: str = ""
 ) -> Regime | None:
-    """The regime by which a loader's workers are judged where the files `beside` and the dataset `holder` take part."""
+    """The regime by which a loader's workers are judged, for programs with the files `beside` and the dataset
+    `holder`; None if there is none."""
     selected = (*project.settings.select, *project.settings.extend_select)
     asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
     regimes = project.regimes(loader, beside, holder)
@@ -145,13 +148,13 @@ def pickling_regime(
 
 
 def rank(regime: Regime) -> tuple[bool, bool, bool, bool]:
-    """Orders regimes by what they make of an object that cannot be pickled, the worst first."""
+    """A sort key for regimes by their effect on an object that cannot be pickled, the worst first."""
     forked, latent = regime.method == "fork", not (regime.shown or regime.only)
     return forked, latent, regime.unchosen, regime.workers.kind != "some"
 
 
 def judged(regime: Regime) -> tuple[str, Severity]:
-    """The message and severity for an object that cannot be pickled and that workers get under a start method."""
+    """The message key and severity for an unpicklable object that workers receive under a regime."""
     if regime.method == "fork":
         return "fork_only", "info"
     message = "main" if regime.shown else "latent"

@@ -1,4 +1,4 @@
-"""DLL206: pickling a dataset makes tensors, which are gone before the worker receives them."""
+"""DLL206: pickling a dataset creates tensors that are freed before the worker receives them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _told(one: MadeTensor, message: str) -> Told:
 
 
 def judge(case: Case) -> Judgement:
-    """Did a worker die of a tensor that pickling itself made?"""
+    """Did a worker fail because of a tensor that pickling itself created?"""
     for run in case.runs:
         for error, text in run.failures:
             if run.method != "fork" and _died_of_it(f"{error}: {text}"):

@@ -1,4 +1,4 @@
-"""Functions and classes that loaders send and cannot pickle: shared by the rules DLL201, DLL202 and DLL204."""
+"""Functions and classes that loaders send and that cannot be pickled: shared by the rules DLL201, DLL202 and DLL204."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
 
     def tell(one: UnpicklableFunction, message: str) -> Told:
         name = one.file.scopes[one.scope].name
-        # What a target's default starts, the newest Python starts.
+        # A latent finding concerns the newest Python, whose default start method is not fork.
         asked = (max(pythons),) if message == "latent" else pythons
         values = {"argument": one.holder, "what": one.words, "name": name, "error": one.error(asked)}
         if is_guarded(one.file, one.scope):

@@ -1,4 +1,4 @@
-"""DLL205: a worker returns, or raises, what cannot be pickled, and the loader waits for it forever."""
+"""DLL205: a worker returns or raises an object that cannot be pickled, and the loader waits for it forever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items that pickle refuses: their batch never reaches the parent, which waits for it forever."""
+"""Items that pickle rejects: their batch never reaches the parent, which waits for it forever."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 @dataclass(frozen=True)
 class UnpicklableItem:
-    """A `return`, `yield` or `raise` of code that workers run. `what` says what it gives, `entry` in which function."""
+    """A `return`, `yield` or `raise` in code that workers run. `what` describes the value, `entry` names the
+    function."""
 
     file: SourceFile
     span: Span
@@ -38,7 +39,7 @@ class UnpicklableItem:
 
 
 def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableItem]:
-    """What the datasets and the collate function of a loader return, or raise, that cannot be pickled."""
+    """The unpicklable objects that the datasets and the collate function of a loader return or raise."""
     python = max(project.targets.pythons)
     for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
         for name in _ENTRIES:
@@ -62,7 +63,7 @@ def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableI
 
 
 def collators(project: Project, loader: Loader) -> Iterator[Function]:
-    """The functions of the project that collate for a loader."""
+    """The project's functions that are a loader's collate function."""
     for value in project.callables(loader, "collate_fn"):
         while isinstance(value, Partial):
             value = value.function
@@ -75,8 +76,11 @@ def collators(project: Project, loader: Loader) -> Iterator[Function]:
 
 
 def _passes_items_on(project: Project, loader: Loader) -> bool:
-    """Whether items reach the parent unchanged: without batches, or through a collate function that only regroups
-    them. The default one takes tensors, numbers and strings, and raises for anything else."""
+    """Whether items reach the parent unchanged: without batching, or through a collate function that only regroups
+    them.
+
+    The default collate function accepts tensors, numbers and strings, and raises for anything else.
+    """
     given = loader.argument("collate_fn")
     if given.absent and loader.argument("batch_size").values == (NONE,):
         return True
@@ -117,8 +121,10 @@ def _given_back(
     frame: Frame | None,
     kinds: tuple[str, ...],
 ) -> Iterator[UnpicklableItem]:
-    """What a function returns of what it makes itself. Of anything else that a parameter or attribute may hold,
-    nobody knows whether it comes here."""
+    """The unpicklable values that a function returns, among those that it creates itself.
+
+    It is unknown whether any other value of a parameter or attribute arrives here.
+    """
     file, scope = function.file, function.scope
     python = max(project.targets.pythons)
     regime = project.regimes(loader)[0]
@@ -149,7 +155,7 @@ def _given_back(
 
 
 def _maker(value: Value) -> tuple[str, int] | None:
-    """The function that makes the object or defines the function."""
+    """The function that creates an object or defines a function, as path and scope; None if unknown."""
     if isinstance(value, Function):
         return value.file.path, value.file.scopes[value.scope].parent
     if isinstance(value, Instance) and value.file is not None and value.call >= 0:
@@ -164,12 +170,12 @@ def _site(file: SourceFile, scope: int, event: Event, frame: Frame | None) -> Si
 
 
 def _caught(file: SourceFile, event: Event) -> bool:
-    """Whether the statement stands in a `try`, whose handlers may take what it raises."""
+    """Whether the statement is inside a `try`, whose handlers may catch what it raises."""
     return any(file.facts.regions[region].kind == "try" for region in file.regions(event.region))
 
 
 def _is_lost(value: Value) -> bool:
-    """Whether it is a lambda or local function, or an object of a local class."""
+    """Whether a value is a lambda or local function, or an object of a local class."""
     if isinstance(value, Function):
         plain = not value.file.scopes[value.scope].decorators
         return value.receiver is None and plain and (is_lambda(value) or is_local(value))
@@ -184,7 +190,7 @@ def _words(value: Function | Instance) -> str:
 
 
 def _leaves(expr: Expr) -> Iterator[Expr]:
-    """An expression, or what a display or dict of it is made of; a generator is one."""
+    """An expression, or the elements of a display or dict; a generator counts as one expression."""
     if isinstance(expr, (List, Tuple, Set)):
         for element in expr.elements:
             if not isinstance(element, Starred):

@@ -1,4 +1,4 @@
-"""DLL209: a process gets something that cannot be pickled."""
+"""DLL209: a process receives an argument that cannot be pickled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODE = "DLL209"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[SentArgument] = Causes()
     for sent in sent_arguments(project):
-        # What one object keeps of one module: the functions of its layers, for example.
+        # Several parts of one object that come from one file, such as the functions of its layers, are one cause.
         same = (sent.launch.file.path, sent.launch.call, sent.file.path, sent.holder.partition(".")[0])
         causes.add(sent, (sent.file.path, sent.span), (sent.file.path, sent.statement), same)
     for found in causes:

@@ -1,4 +1,4 @@
-"""Objects that pickle refuses: handles, locks, generators, classes made at run time."""
+"""Objects that pickle rejects: handles, locks, generators, classes created at run time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 @dataclass(frozen=True)
 class Refused(Sent):
-    """An object that pickle refuses. `touch` leads to what opens it in the parent, where a method does so late."""
+    """An object that pickle rejects. `touch` is the call in the parent that opens it, if a method does so lazily."""
 
     refusal: Refusal
     touch: Hop | None = None
@@ -74,7 +74,7 @@ class Refused(Sent):
 
 
 def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
-    """What the datasets and callables of a loader hold that its workers cannot receive."""
+    """The objects in the datasets and callables of a loader that its workers cannot receive."""
     seen: set[tuple[str, Span]] = set()
     pieces = list(sent_pieces(project, loader))
     chosen = _of_a_chosen_context(piece.value for _, piece in pieces)
@@ -115,7 +115,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
 
 
 def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[str, Piece]]) -> Iterator[Refused]:
-    """The classes of objects that no worker can unpickle: of the datasets, and of what they and the callables hold."""
+    """The classes whose objects no worker can unpickle: of the datasets, and of what they and the callables hold."""
     values = (*project.dataset_objects(loader), *(piece.value for _, piece in pieces))
     classes = (value.of for value in values if isinstance(value, Instance) and isinstance(value.of, Class))
     for cls in dict.fromkeys(classes):
@@ -126,7 +126,7 @@ def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[st
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
-    """What methods of the datasets set that the parent calls before the workers start."""
+    """The unpicklable values set by methods of the datasets that the parent calls before the workers start."""
     for value in project.dataset_objects(loader):
         assert isinstance(value.of, Class)
         touches = ParentTouches(project, loader, value)
@@ -154,14 +154,15 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
-    """What the datasets and callables of a loader hold when its workers start, with a name for where: "Rows.file"."""
+    """The pieces that the datasets and callables of a loader hold when its workers start, each with its path:
+    "Rows.file"."""
     for name, piece in (*project.dataset_pieces(loader), *callable_pieces(project, loader)):
         if not piece.given and piece.initial and _there(project, loader, piece.kept):
             yield f"{name}.{piece.path}" if piece.path else name, piece
 
 
 def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
-    """What objects that serve as `collate_fn` or `worker_init_fn` hold, or those whose bound methods do."""
+    """The pieces inside objects used as `collate_fn` or `worker_init_fn`, or whose bound methods are."""
     for argument in ("collate_fn", "worker_init_fn"):
         todo: list[tuple[Value, int]] = [(value, 0) for value in project.callables(loader, argument)]
         while todo:
@@ -187,7 +188,7 @@ def _there(project: Project, loader: Loader, kept: Kept | None) -> bool:
 
 
 def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
-    """Whether the object, an item of a list or dict that grows later, is made by code of the workers alone."""
+    """Whether the object, an element of a list or dict that grows later, is created only by worker code."""
     value, kept = piece.value, piece.kept
     if not isinstance(value, Instance) or value.file is None or kept is None or value in kept.values:
         return False
@@ -197,7 +198,7 @@ def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
 
 
 def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]:
-    """Where the object is made, or where it is kept."""
+    """Where the object is created, or else where it is kept; all None if unknown."""
     value = piece.value
     if isinstance(value, Instance) and value.file is not None and value.call >= 0:
         call = value.file.calls[value.call]
@@ -208,8 +209,10 @@ def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]
 
 
 def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None:
-    """What pickle has against a value that processes are sent; `explicit` tells whether they start by a method which is
-    written where they are started, and which no other object follows."""
+    """The reason why pickle rejects a value that is sent to processes; None if it does not.
+
+    `explicit`: they start by a method that is written where they are started, and which no other object follows.
+    """
     if isinstance(value, Display):
         return GENERATOR if value.kind == "generator" else None
     if isinstance(value, Module):
@@ -261,7 +264,7 @@ def _opened(project: Project, name: str, value: Instance) -> Refusal:
 
 
 def _suffix(project: Project, value: Instance) -> str:
-    """The end of the path that an opener is given, as far as it is known."""
+    """The known end of the path that is passed to an opener."""
     assert value.file is not None
     for one in project.evaluate_argument(value.file, value.call, 0, "file", value.frame) or ():
         if isinstance(one, Const) and isinstance(one.value, str):
@@ -272,8 +275,10 @@ def _suffix(project: Project, value: Instance) -> str:
 
 
 def _forked(project: Project, context: str | None, explicit: bool) -> bool:
-    """Whether a multiprocessing object is from a fork context while the workers start by another method. One of the
-    default context does where the loader alone says otherwise, on targets whose default is fork."""
+    """Whether a multiprocessing object is from a fork context while the workers start by another method.
+
+    An object of the default context is, if only the loader sets another method, on targets whose default is fork.
+    """
     if context is not None:
         return context == "fork"
     if not explicit or project.world.called("set_start_method"):
@@ -282,7 +287,7 @@ def _forked(project: Project, context: str | None, explicit: bool) -> bool:
 
 
 def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
-    """Multiprocessing objects of a context that the program chooses: the choice can be the loader's own."""
+    """Multiprocessing objects of a context that the program selects: the selection may apply to the loader too."""
     made: dict[Hashable, dict[Value, str | None]] = {}
     for value in values:
         if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):
@@ -292,7 +297,8 @@ def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
 
 
 def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
-    """`namedtuple(…)` and similar, unless pickle finds the class by its name in the module."""
+    """The refusal of a class from `namedtuple(…)` and similar, unless pickle finds the class by its name in the
+    module."""
     assert value.file is not None
     file, call = value.file, value.file.calls[value.call]
     if call.scope == 0:
@@ -306,7 +312,7 @@ def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
 
 
 def _registers(file: SourceFile, index: int) -> bool:
-    """Whether a call makes names of a module at run time: `globals()`, `setattr(sys.modules[__name__], …)`."""
+    """Whether a call defines names of a module at run time: `globals()`, `setattr(sys.modules[__name__], …)`."""
     call = file.calls[index]
     if call.func == Name("globals") or call.func == Name("vars"):
         return True
@@ -314,7 +320,7 @@ def _registers(file: SourceFile, index: int) -> bool:
 
 
 def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
-    """Whether a name of the module is bound to what the call returns, and it is one of these; None where none is."""
+    """Whether a module variable bound to the call's result has one of the names; None if no variable is bound to it."""
     assert value.file is not None
     bound = {
         name
@@ -325,7 +331,7 @@ def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
 
 
 def _wrapped_by_class(project: Project, function: Function) -> bool:
-    """Whether a class of the project, as decorator, has put an object of its own in the function's place."""
+    """Whether a class of the project, used as a decorator, replaces the function by an object of its own."""
     file, entry = function.file, function.file.scopes[function.scope]
     if entry.parent != 0 or len(entry.decorators) != 1:
         return False
@@ -339,7 +345,8 @@ def _wrapped_by_class(project: Project, function: Function) -> bool:
 
 
 def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
-    """What only the expression shows that an attribute is set to: a module, a tensor computed with gradients."""
+    """The refusal of a value that only the assigned expression reveals: a module, or a tensor computed with
+    gradients."""
     expr = kept.store.value
     if expr is None or kept.store.key != kept.attr:
         return None
@@ -356,7 +363,8 @@ def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
 
 
 def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
-    """`torch.zeros(3, requires_grad=True) * 2`: an operation on a tensor that was made with gradients."""
+    """Whether an expression computes with a tensor that requires gradients: `torch.zeros(3, requires_grad=True) *
+    2`."""
     if not isinstance(expr, BinOp) or _without_gradients(site):
         return False
     sides = expr.children()
@@ -378,7 +386,7 @@ def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
 
 
 def _without_gradients(site: Site) -> bool:
-    """Whether the place stands in a `with torch.no_grad()` or similar."""
+    """Whether a place is inside `with torch.no_grad()` or similar."""
     entries = (site.file.facts.regions[index] for index in site.file.regions(site.region))
     contexts = (entry.expr for entry in entries if entry.kind == "with" and entry.expr is not None)
     return any(
