@@ -1,5 +1,5 @@
-"""Variables of modules that the main program changes after the imports, and that workers read as the import leaves
-them: `conversation.default = templates[version]`."""
+"""Module variables that the main program changes after the imports, while workers read their initial value:
+`conversation.default = templates[version]`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChangedGlobal:
-    """A variable of a module that workers read and only the main program changes.
+    """A module variable that workers read and only the main program changes.
 
     Attributes:
         file, changed: where it is changed.
         reader, read: where workers read it.
-        hops: the calls that lead there from the entry of the worker.
+        hops: the calls from the worker's entry point to that read.
     """
 
     name: str
@@ -53,7 +53,7 @@ class _Change:
 
 
 class ChangedGlobals:
-    """Finds the variables of modules that workers see without their changes, in one project."""
+    """Finds the module variables whose changes workers do not see, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -61,7 +61,7 @@ class ChangedGlobals:
         self._imported: dict[tuple[str, int], bool] = {}
 
     def of_loader(self, loader: Loader) -> Iterator[ChangedGlobal]:
-        """Those that the workers of a loader read."""
+        """The changed variables that the workers of a loader read."""
         if not self._changes:
             return
         runs = self.project.worker_runs(loader)
@@ -72,7 +72,7 @@ class ChangedGlobals:
         for run in runs:
             for key, read in self._reads(run):
                 changes = self._changes[key]
-                # What workers set themselves they need not be told.
+                # A variable that workers set themselves needs no change from the main program.
                 if key in seen or any((one.file.path, one.scope) in own for one in changes):
                     continue
                 seen.add(key)
@@ -82,7 +82,7 @@ class ChangedGlobals:
                         break
 
     def _reads(self, run: WorkerRun) -> Iterator[tuple[tuple[str, str], Span]]:
-        """The variables with changes that a function reads, each with the first place."""
+        """The changed variables that a function reads, each with the first place."""
         file, scope = run.file, run.scope
         names = [name for name in self._paths if scope in file.facts.loaded.get(name, ())]
         for name in names:
@@ -109,7 +109,7 @@ class ChangedGlobals:
 
     @cached_property
     def _changes(self) -> dict[tuple[str, str], list[_Change]]:
-        """The assignments in functions, or below a main guard, by module and name."""
+        """The assignments in functions or under a main guard, by module path and name."""
         found: dict[tuple[str, str], list[_Change]] = {}
         for file in self.world.files.values():
             for (around, name), ways in file.within.items():
@@ -127,7 +127,7 @@ class ChangedGlobals:
         return found
 
     def _only_in_the_program(self, change: _Change) -> bool:
-        """Whether a change is made by a program that runs, and never by importing a file."""
+        """Whether only a running program makes a change, never the import of a file."""
         key = (change.file.path, change.scope)
         found = self._imported.get(key)
         if found is None:

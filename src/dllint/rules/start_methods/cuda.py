@@ -1,4 +1,4 @@
-"""CUDA: which calls reach it, in the worker's code and in the process that starts the worker."""
+"""CUDA: the calls that use it, in the worker's code and in the process that starts the worker."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class Cuda:
         self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
 
     def used_by_workers(self, loader: Loader) -> bool:
-        """Whether code that the workers run moves data to CUDA or asks for it, under whatever condition."""
+        """Whether code that the workers run moves data to CUDA or queries it, under any condition."""
         return any(self.may_use(run.file, run.scope, run.frame) for run in self.project.worker_runs(loader))
 
     def used_in(self, file: SourceFile) -> bool:
-        """Whether any code of a file uses CUDA, under whatever condition."""
+        """Whether any code of a file uses CUDA, under any condition."""
         return any(self.judge(file, index, None).fails for index in range(len(file.calls)))
 
     def calls(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[tuple[int, CudaApi]]:
-        """The calls that stand directly in a scope and matter to CUDA, in source order."""
+        """The calls directly in a scope that use or initialize CUDA, in source order."""
         for index in file.calls_of(scope):
             api = self.judge(file, index, frame)
             if (api.poisons or api.fails) and self.wanted(file, index, frame):
@@ -73,7 +73,7 @@ class Cuda:
         )
 
     def is_certain(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
-        """Whether a call that uses CUDA does so wherever there is a GPU, and nobody may have asked for the CPU."""
+        """Whether a call uses CUDA on every machine with a GPU, so that no option or caller can select the CPU."""
         call = file.calls[index]
         for region in file.regions(call.region):
             entry = file.facts.regions[region]
@@ -90,11 +90,11 @@ class Cuda:
         return not any(self.is_cuda(one, site) and self.choice.is_open(one, site) for one in devices)
 
     def may_use(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
-        """Whether a scope uses CUDA under any condition, one that is not known too."""
+        """Whether a scope uses CUDA under any condition, also an unknown one."""
         return any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
 
     def judge(self, file: SourceFile, index: int, frame: Frame | None) -> CudaApi:
-        """What a call does to CUDA, whatever it stands under."""
+        """The effect of a call on CUDA, whatever its conditions."""
         call = file.calls[index]
         func = call.func
         if not isinstance(func, (Name, Attribute)) or not self._may_matter(func, call.args):
@@ -118,7 +118,7 @@ class Cuda:
         return NOTHING
 
     def _may_matter(self, func: Expr, args: list[Argument]) -> bool:
-        """Without evaluating anything."""
+        """Whether a call may concern CUDA, judged without evaluating anything."""
         name = last_name(func)
         if name in self._names or name.endswith("Tensor"):
             return True
@@ -153,14 +153,18 @@ class Cuda:
     # Devices
 
     def is_cuda(self, expr: Expr, site: Site) -> bool:
-        """Whether a device is CUDA for sure, or wherever CUDA is available (`"cuda" if torch.cuda.is_available() else
-        "cpu"`). A device that one function makes for the CPU and another for CUDA is that of different objects."""
+        """Whether a device is CUDA, always or wherever CUDA is available (`"cuda" if torch.cuda.is_available() else
+        "cpu"`).
+
+        If one function creates a CPU device and another a CUDA device, they belong to different objects and do not
+        count.
+        """
         values = self.world.values.evaluate(expr, site)
         kinds = set(self._kinds(values, 0))
         return "cuda" in kinds and "unknown" not in kinds and ("cpu" not in kinds or self._one_choice(values))
 
     def _one_choice(self, values: Values) -> bool:
-        """Whether the devices are made in one function, or each of them may be CUDA."""
+        """Whether the devices are created in one function, or each of them may be CUDA."""
         made = [value for value in values if isinstance(value, Instance) and value.file is not None]
         places = {(one.file.path, one.file.calls[one.call].scope) for one in made if one.file is not None}
         return len(places) < 2 or all("cuda" in set(self._kinds((one,), 0)) for one in made)
@@ -193,7 +197,7 @@ class Cuda:
             yield from self._kinds(self.world.values.evaluate(named.expr, named.site), depth + 1)
 
     def wanted(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
-        """Whether the conditions around a call can hold: a flag about CUDA that is not known says nothing."""
+        """Whether the conditions around a call can be true. An unknown flag about CUDA counts as possible."""
         call = file.calls[index]
         if call.region and self.world.impossible(self.world.call_site(file, index, frame)):
             return False
@@ -212,8 +216,8 @@ class Cuda:
         return True
 
     def _made(self, test: Expr, site: Site) -> bool:
-        """Whether the object of a test (`if stream is not None`) can exist: streams and events are made only
-        where the device is CUDA."""
+        """Whether the object of a test (`if stream is not None`) can exist: streams and events are created only if
+        the device is CUDA."""
         asked = test.left if isinstance(test, Compare) and test.comparisons == (("is not", Constant(None)),) else test
         if not isinstance(asked, (Name, Attribute)):
             return True
@@ -225,7 +229,7 @@ class Cuda:
         return value.file is None or value.call < 0 or self.wanted(value.file, value.call, value.frame)
 
     def _can_be(self, values: Values, holds: bool, site: Site) -> bool:
-        """Whether a test can have this result. Where one activation stands for many, the arguments of a single call
+        """Whether a test can have this result. If one activation stands for many, the arguments of a single call
         prove nothing."""
         quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
         return quantifier(self.world.values.truth((value,)) is holds for value in values)
@@ -236,7 +240,7 @@ def _of_cuda(value: Instance) -> bool:
 
 
 def _forgiven(file: SourceFile, region: int, index: int) -> bool:
-    """Whether nothing needs what a call returns, and a `try` right around it catches its failure and goes on."""
+    """Whether the result of a call is unused, and a `try` directly around it catches its failure and continues."""
     entry = file.facts.regions[region]
     events = file.scopes[file.calls[index].scope].events
     if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):
@@ -254,7 +258,7 @@ def _forgiven(file: SourceFile, region: int, index: int) -> bool:
 
 
 def _is_index(value: Value) -> bool:
-    """Whether it is the number of a GPU."""
+    """Whether a value is the index of a GPU."""
     return isinstance(value, Const) and type(value.value) is int
 
 

@@ -47,7 +47,7 @@ class CudaUse:
 
 
 class OnGpu(NamedTuple):
-    """Something on the GPU that forked processes read: an attribute of a dataset, or an argument as it is written."""
+    """An object on the GPU that forked processes read: an attribute of a dataset, or an argument as written."""
 
     name: str
     file: SourceFile
@@ -57,7 +57,7 @@ class OnGpu(NamedTuple):
 
 
 class Poison(NamedTuple):
-    """What initializes CUDA in a process before it forks: where that is `certain`, wherever there is a GPU."""
+    """A call that initializes CUDA in a process before it forks. `certain`: it does so on every machine with a GPU."""
 
     file: SourceFile
     span: Span
@@ -67,8 +67,11 @@ class Poison(NamedTuple):
 
 @dataclass(frozen=True)
 class _Ancestor:
-    """A scope that runs in the process that forks, up to a place: (line, column); `region` is that place's, and
-    `conditions` hold on the way from there to the fork. What stands inside `call` is evaluated before the call."""
+    """A scope that runs in the forking process, up to the position `until` (line, column).
+
+    `region` is the region of that position, and `conditions` are those on the path from there to the fork. Whatever is
+    inside `call` is evaluated before the call.
+    """
 
     file: SourceFile
     scope: int
@@ -93,7 +96,8 @@ class CudaForks:
     # Children
 
     def worker_uses(self, loader: Loader) -> Iterator[CudaUse]:
-        """Uses of CUDA in code that the loader's workers run, one a function, judged for the loader's own datasets."""
+        """Uses of CUDA in code that the loader's workers run, one per function, evaluated for the loader's own
+        datasets."""
         runs = list(self.project.worker_runs(loader))
         if not any(self.cuda.may_use(run.file, run.scope, run.frame) for run in runs):
             return
@@ -111,7 +115,7 @@ class CudaForks:
                 yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen)
 
     def target_uses(self, launch: Launch) -> Iterator[CudaUse]:
-        """Uses of CUDA in what the processes of a launch run."""
+        """Uses of CUDA in code that the processes of a launch run."""
         seen: set[tuple[str, int]] = set()
         for target in launch.targets:
             start = Reached(target.function.file, target.function.scope, target.frame)
@@ -135,7 +139,8 @@ class CudaForks:
         return self.cuda.wanted(reached.file, index, reached.frame)
 
     def kept_on_gpu(self, loader: Loader) -> Iterator[OnGpu]:
-        """What the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code reads."""
+        """The attributes that the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code
+        reads."""
         scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
         read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
         for value in self.project.dataset_objects(loader):
@@ -146,7 +151,7 @@ class CudaForks:
         yield from self._tensors(loader.datasets())
 
     def _tensors(self, values: Values) -> Iterator[OnGpu]:
-        """The first tensor on the GPU of each TensorDataset, inside wrappers too."""
+        """The first tensor on the GPU of each TensorDataset, also inside wrappers."""
         todo, seen = [*values], set[Value]()
         while todo:
             value = todo.pop(0)
@@ -159,12 +164,15 @@ class CudaForks:
             elif name == TENSOR_DATASET and value.file is not None and value.call >= 0:
                 statement = value.file.calls[value.call].statement
                 given = (self._given(one, value.file, statement) for one in self.world.made_with(value).positional)
-                # Each item is read out of all of them, so that the first one fails.
+                # Each item is read from all of the tensors, so the first one already fails.
                 yield from islice(chain.from_iterable(given), 1)
 
     def handed_to(self, launch: Launch) -> Iterator[OnGpu]:
-        """What a launch hands on the GPU to processes that are forked: through a pool it is unpickled there, which
-        fails by itself, and the target of a Process fails when it reads it."""
+        """The arguments on the GPU that a launch passes to forked processes.
+
+        Through a pool they are unpickled there, which fails by itself; the target of a Process fails when it reads
+        them.
+        """
         statement = launch.file.calls[launch.call].statement
         for target in launch.targets:
             function = target.function
@@ -179,7 +187,7 @@ class CudaForks:
             yield OnGpu(render(one.expr, one.site.file), file, one.span or statement, statement)
 
     def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
-        """The names, attributes among them, that each function of a file reads, or of which it calls something."""
+        """The names and attribute names that each function of a file reads, or calls a part of."""
         found = self._read.get(file.path)
         if found is None:
             found = self._read[file.path] = {}
@@ -191,8 +199,10 @@ class CudaForks:
         return found
 
     def _on_gpu(self, expr: Expr, site: Site, depth: int) -> bool:
-        """Whether a call that gives an expression its value puts it on the GPU. What it is does not matter: a model
-        whose class is not known is moved there as well as any other."""
+        """Whether a call that the value of an expression comes from puts it on the GPU.
+
+        The kind of value does not matter: a model of an unknown class is moved there like any other.
+        """
         if limits.DEVICE_DEPTH.exceeded(depth):
             return False
         if isinstance(expr, CallRef):
@@ -208,8 +218,10 @@ class CudaForks:
     # The parent
 
     def forks(self, loader: Loader) -> bool:
-        """Whether the loader's workers can be forked: where it is only reached in processes that were launched by
-        another method, the default does not count."""
+        """Whether the loader's workers can be forked.
+
+        The default start method does not count if the loader is only reached in processes launched by another method.
+        """
         regimes = [regime for regime in self.project.regimes(loader) if regime.method == "fork"]
         if not regimes or any(regime.shown for regime in regimes):
             return bool(regimes)
@@ -219,9 +231,12 @@ class CudaForks:
         return any(ancestor.scope == 0 for ancestor in self._ancestors(loader.file, call.scope, loader.call, None))
 
     def launch_forks(self, launch: Launch) -> bool:
-        """Whether the processes of a launch are forked, and not by one of several methods that the program chooses
-        between: it forks where it leaves the GPU alone, since that is why programs choose. What another library starts
-        for its own devices, such as TPUs, leaves CUDA alone too."""
+        """Whether the processes of a launch are forked, and not by one of several methods that the program selects
+        from.
+
+        A program that selects a method forks only if it does not use the GPU: that is why programs select one.
+        Processes that another library starts for its own devices, such as TPUs, do not use CUDA either.
+        """
         api = LAUNCHERS.get(launch.api)
         if api is not None and not api.cuda:
             return False
@@ -234,7 +249,8 @@ class CudaForks:
         return len({method for one in there for method in one.methods}) < 2 or self._is_told_to_fork(launch.frame)
 
     def _is_told_to_fork(self, frame: Frame | None) -> bool:
-        """Whether a call names the start method: from another argument, the function chooses it by itself."""
+        """Whether a call passes "fork" as an argument; for any other argument, the function selects the method
+        itself."""
         while frame is not None:
             if frame.actuals is not None:
                 given = (*frame.actuals.positional, *frame.actuals.keywords.values())
@@ -244,7 +260,7 @@ class CudaForks:
         return False
 
     def poison_of_loader(self, loader: Loader) -> Poison | None:
-        """What has initialized CUDA in the process that starts the loader's workers, when it does."""
+        """The call that has initialized CUDA in the process that starts the loader's workers, before it starts them."""
         key = (loader.file.path, loader.call)
         if key not in self._poisons:
             self._poisons[key] = self._of_loader(loader)
@@ -259,14 +275,15 @@ class CudaForks:
         return found
 
     def poison_of_launch(self, launch: Launch) -> Poison | None:
-        """What has initialized CUDA in the process that makes a launch, before it does."""
+        """The call that has initialized CUDA in the process that makes a launch, before it does."""
         index = self._forking_call(launch)
         scope = launch.file.calls[index].scope
         made = tuple(self.world.symbols.atoms(launch.file, scope, launch.file.calls[launch.call].region))
         return self._poison(list(self._ancestors(launch.file, scope, index, None, launch.through, made)))
 
     def _forking_call(self, launch: Launch) -> int:
-        """The call of the launch's file at which its processes fork: `start()` of a Process, the making of a pool."""
+        """The call in the launch's file at which its processes fork: `start()` of a Process, or the construction of
+        a pool."""
         started = [index for file, index in self.project.ask(Starting).started(launch) if file is launch.file]
         if launch.api.endswith("Process") and started:
             return max(started)
@@ -287,8 +304,11 @@ class CudaForks:
         through: tuple[Caller, ...] = (),
         conditions: tuple[Atom, ...] = (),
     ) -> Iterator[_Ancestor]:
-        """The scope around a call and those that lead to it in the same process, nearest first: at first through the
-        calls `through`, outermost first, where the way to the call is told, and under `conditions`."""
+        """The scope around a call and those that lead to it in the same process, nearest first.
+
+        The search follows the calls `through` first (given outermost first), if the path to the call is known. It
+        starts under `conditions`.
+        """
         todo: list[tuple[SourceFile, int, int, tuple[Atom, ...], int]] = []
         todo.append((file, scope, index, conditions, len(through)))
         seen: set[tuple[str, int]] = set()
@@ -321,7 +341,7 @@ class CudaForks:
                 ]
 
     def _poison(self, ancestors: list[_Ancestor]) -> Poison | None:
-        """The first poisoning call that is certain; where none is, the first."""
+        """The first certain poisoning call; if none is certain, the first one."""
         first: Poison | None = None
         for one in chain(self._near(ancestors), self._called(ancestors), self._imported(ancestors)):
             if one.certain:
@@ -330,15 +350,15 @@ class CudaForks:
         return first
 
     def _near(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
-        """The poisoning calls of the ancestors themselves, before their places."""
+        """The poisoning calls in the ancestors themselves, before their positions."""
         for ancestor in ancestors:
             for index, api in self.cuda.calls(ancestor.file, ancestor.scope, None):
                 if api.poisons and self._before(ancestor, index):
                     yield self._described(ancestor.file, index, None)
 
     def _before(self, ancestor: _Ancestor, index: int) -> bool:
-        """Whether a call of the ancestor's scope runs before its place, at least in a later round of a loop, and in the
-        same runs of the program."""
+        """Whether a call in the ancestor's scope runs before its position, possibly in an earlier iteration of a
+        loop, and in the same runs of the program."""
         call = ancestor.file.calls[index]
         if contradict(ancestor.conditions, self.world.symbols.atoms(ancestor.file, ancestor.scope, call.region)):
             return False
@@ -354,7 +374,7 @@ class CudaForks:
         return any(region in loops for region in ancestor.file.regions(call.region))
 
     def _called(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
-        """The poisoning calls in what the ancestors call before their places."""
+        """The poisoning calls in functions that the ancestors call before their positions."""
         starts = []
         for ancestor in ancestors:
             here = Reached(ancestor.file, ancestor.scope, None)
@@ -368,7 +388,7 @@ class CudaForks:
                     yield self._described(reached.file, index, reached.frame)
 
     def _imported(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
-        """The poisoning calls at the top level of a file that the program imports."""
+        """The poisoning calls at the top level of files that the program imports."""
         tops: dict[str, None] = {}
         for ancestor in ancestors:
             tops.update(
@@ -392,7 +412,7 @@ _TORCH_CUDA = Attribute(Name("torch"), "cuda")
 
 
 def _attributes(expr: Expr) -> Iterator[str]:
-    """`x`, `a` and `b` of `x.a[0].b`."""
+    """The names in an attribute or subscript chain: `x`, `a` and `b` of `x.a[0].b`."""
     while isinstance(expr, (Attribute, Subscript)):
         if isinstance(expr, Attribute):
             yield expr.attr

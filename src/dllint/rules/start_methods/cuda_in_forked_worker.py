@@ -42,7 +42,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 for use in uses:
                     finding = _use(project, use, process, poison, (), "process")
                     also = Place(finding.path, finding.span, _TOO)
-                    # Another start method mends all that the process does.
+                    # One edit, another start method, fixes every use in the process.
                     one_edit = (launch.file.path, launch.call)
                     causes.add(Use(finding, place, made=(also,)), (finding.path, finding.span), one_edit)
             if not uses:
@@ -68,7 +68,7 @@ def _of_loader(
             finding = _use(project, use, process, poison, tuple(held))
             yield finding if sure else replace(finding, severity="warning")
     if not uses:
-        # What stands on the GPU was put there by the parent, which so has CUDA initialized.
+        # The parent put the object on the GPU, so it has initialized CUDA.
         for one in kept:
             finding = _read(project, one, process)
             yield finding if sure else replace(finding, severity="warning")

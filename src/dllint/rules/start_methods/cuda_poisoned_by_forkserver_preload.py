@@ -20,7 +20,7 @@ from dllint.span import Span
 __all__ = ["CODE", "check", "judge"]
 CODE = "DLL106"
 PRELOADS = (3, 14)
-"""The first Python whose forkserver really imports the main module (CPython, `multiprocessing/forkserver.py`)."""
+"""The first Python whose forkserver actually imports the main module (CPython, `multiprocessing/forkserver.py`)."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -37,7 +37,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _children(project: Project) -> Iterator[tuple[SourceFile, int, list[CudaUse], Arrival | None, str]]:
-    """What a forkserver starts: the place, the uses of CUDA there, how forkserver came into force."""
+    """The processes that a forkserver starts: file and call, their uses of CUDA, the arrival of the start method,
+    and a text for the call."""
     for launch in project.launches.all():
         for method in project.ask(Starting).methods(launch):
             if method.name == "forkserver" and (method.shown or _only_default(project)):
@@ -53,12 +54,12 @@ def _children(project: Project) -> Iterator[tuple[SourceFile, int, list[CudaUse]
 
 
 def _only_default(project: Project) -> bool:
-    """Whether no target forks by default; where one does, DLL103 tells of the same program."""
+    """Whether no target forks by default; if one does, DLL103 reports the same program."""
     return "fork" not in project.targets.default_start_methods()
 
 
 def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[SourceFile, int]]:
-    """The first call of each program's main module, or of what it imports, that initializes CUDA on import."""
+    """The first call per program that initializes CUDA on import, in its main module or in a file that it imports."""
     for top in project.programs.above(file, file.calls[index].scope):
         others = sorted(project.import_graph.import_closure([top]) - {top})
         for path in (top, *others):

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class Consequence(NamedTuple):
-    """`breaks`: the workers do not start; else each gets a copy. `code` is the rule that reports the place."""
+    """A consequence of not forking. `breaks`: the workers do not start; otherwise each receives a copy. `code` is
+    the rule that reports the place."""
 
     code: str
     place: Place
@@ -38,8 +39,10 @@ class Consequence(NamedTuple):
 
 
 def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[Consequence]:
-    """What happens to the dataset where the workers are not forked, the worst first; of what the programs hold in which
-    the start method is in force."""
+    """The consequences for the dataset if the workers are not forked, the worst first.
+
+    Only objects of programs in which the start method is in force count.
+    """
     for one in project.ask(LocalObjects).of(loader):
         if regime in project.regimes(loader, one.files, one.holder):
             yield Consequence(one.code, one.place, True)
@@ -64,7 +67,7 @@ def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[C
 
 
 def sends_little(project: Project, loader: Loader) -> bool:
-    """Whether what a loader sends to each worker is provably small: datasets that keep numbers, paths and settings."""
+    """Whether a loader provably sends little to each worker: its datasets keep only numbers, paths and settings."""
     values = project.dataset_values(loader)
     return bool(values) and all(_is_small(project, value, 3) for value in values)
 

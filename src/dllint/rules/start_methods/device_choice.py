@@ -1,4 +1,4 @@
-"""What chooses between the GPU and the CPU: whether there is a GPU, or what somebody asks for."""
+"""What selects between the GPU and the CPU: whether the machine has a GPU, or an option."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _AVAILABLE = re.compile(
     r"(not )?(torch\.)?cuda\.(is_available\(\)|device_count\(\)( [<>=!]+ \d+)?)|(not )?is_available\(\)"
 )
-"""A test that has one answer on any machine with a GPU."""
+"""A test that has the same result on every machine with a GPU."""
 
 
 def asks_the_machine(test: Expr | None, site: Site) -> bool:
-    """Whether a test asks for nothing but a GPU."""
+    """Whether a test only checks for a GPU."""
     return test is not None and _AVAILABLE.fullmatch(render(test, site.file, 200)) is not None
 
 
 class DeviceChoice:
-    """Tells devices that are CUDA wherever it is available from those that an option or a caller decides."""
+    """Distinguishes devices that are CUDA wherever it is available from those that an option or a caller selects."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -48,21 +48,21 @@ class DeviceChoice:
         made = [one for one in self.world.values.evaluate(expr, site) if _is_device(one)]
         if made:
             return any(self._is_open_made(one, depth + 1) for one in made)
-        # What is no step is asked of somebody: an option of the command line.
+        # A value that is no step comes from the user: an option of the command line.
         return any(
             not isinstance(one, Step) or self.is_open(one.expr, one.site, depth + 1)
             for one in self.origins.gives(expr, site)
         )
 
     def _is_open_made(self, device: Instance, depth: int) -> bool:
-        """The same of what `torch.device(…)` makes."""
+        """The same for the result of `torch.device(…)`."""
         actuals = self.world.made_with(device)
         named = actuals.positional[0] if actuals.positional else actuals.keywords.get("type")
         return named is None or named.expr is None or named.site is None or self.is_open(named.expr, named.site, depth)
 
     @staticmethod
     def _stands_under(site: Site) -> bool:
-        """Whether a test for a GPU stands around a place."""
+        """Whether a place is inside a branch that tests for a GPU."""
         regions = (site.file.facts.regions[one] for one in site.file.regions(site.region))
         return any(entry.kind == "if" and asks_the_machine(entry.expr, site) for entry in regions)
 

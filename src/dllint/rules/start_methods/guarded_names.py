@@ -1,4 +1,4 @@
-"""Names that a program binds only under its main guard, and that functions read in processes which skip it."""
+"""Names that a program binds only under its main guard, and that functions read in processes that skip it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class MissingName:
     """A name that a function reads in a new process, which never binds it.
 
     Attributes:
-        file: the main program, which binds the name and holds the function.
+        file: the main program, which binds the name and contains the function.
         scope: the function.
         read: the first call or statement of the function that reads it.
         bound: where it is bound, under the guard.
-        hops: the calls that lead from the entry of the process to the function.
+        hops: the calls from the process's entry point to the function.
     """
 
     name: str
@@ -51,14 +51,14 @@ class GuardedNames:
         self._reads: dict[tuple[str, int], list[tuple[str, Span, Span]]] = {}
 
     def missing_in_workers(self, loader: Loader) -> Iterator[MissingName]:
-        """What the workers of a loader miss that a program with the loader in it starts."""
+        """The names missing in a loader's workers when a program that contains the loader starts them."""
         programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
         for run in self.project.worker_runs(loader):
             if run.file.path in programs:
                 yield from self._missing(run.file, run.scope, run.hops)
 
     def missing_in_processes(self, launch: Launch) -> Iterator[MissingName]:
-        """What the functions miss that the processes of a launch run, in the program that makes the launch."""
+        """The names missing in functions that the processes of a launch run, in the program that makes the launch."""
         call = launch.file.calls[launch.call]
         programs = {launch.file.path, *self.project.programs.above(launch.file, call.scope)}
         if not any(self._under_guard(self.world.files[path]) for path in programs):
@@ -83,8 +83,10 @@ class GuardedNames:
                     yield name, read, bound
 
     def _under_guard(self, file: SourceFile) -> dict[str, Span]:
-        """The names that the top level of a file binds under its main guard alone, each with where; none where a
-        function may bind them, or another module's names are taken over by `*`."""
+        """The names that the top level of a file binds only under its main guard, each with the place.
+
+        Empty if a function may bind them, or if the file imports names by `*`.
+        """
         found = self._guarded.get(file.path)
         if found is None:
             found = self._guarded[file.path] = {}
@@ -101,14 +103,14 @@ class GuardedNames:
 
 
 def _place(file: SourceFile, binding: Binding) -> tuple[int, Span] | None:
-    """The region and the span of what binds a name at the top level."""
+    """The region and the span of a binding at the top level; None if unknown."""
     if binding.kind in ("def", "class"):
         return file.scopes[binding.number].region, file.scopes[binding.number].header
     return (binding.event.region, binding.event.span) if binding.event is not None else None
 
 
 def is_global(file: SourceFile, scope: int, name: str) -> bool:
-    """Whether a name in a function is that of the module."""
+    """Whether a name in a function refers to the module's variable."""
     while scope > 0:
         if name in file.bindings(scope) and file.scopes[scope].kind != "class":
             return False
@@ -117,7 +119,7 @@ def is_global(file: SourceFile, scope: int, name: str) -> bool:
 
 
 def _expects_none(file: SourceFile, scope: int) -> bool:
-    """Whether a function is ready for a name that is not there: `except NameError`, `"args" in globals()`."""
+    """Whether a function handles a missing name: `except NameError`, `"args" in globals()`."""
     regions = {event.region for event in file.scopes[scope].events}
     handled = (file.facts.regions[one] for region in regions for one in file.regions(region))
     if any(one.kind == "handler" and (one.expr is None or last_name(one.expr) == "NameError") for one in handled):
@@ -126,7 +128,7 @@ def _expects_none(file: SourceFile, scope: int) -> bool:
 
 
 def _first_read(file: SourceFile, scope: int, name: str) -> Span | None:
-    """The first call or statement of a function, or test around one, that reads a name."""
+    """The first call, statement or branch test in a function that reads a name; None if there is none."""
     wanted = Name(name)
 
     def reads(expr: Expr | None) -> bool:

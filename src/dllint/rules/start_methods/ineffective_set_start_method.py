@@ -1,4 +1,4 @@
-"""DLL105: a call of set_start_method that raises, or that has no effect where it should."""
+"""DLL105: a call of set_start_method that raises, or that has no effect."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _finding(
 
 
 def judge(case: Case) -> Judgement:
-    """Did set_start_method fail, or change nothing?"""
+    """Did set_start_method fail, or have no effect?"""
     for end in case.seen.died_at(case.finding):
         if "context has already been set" in end.text:
             return case.confirmed(said(end.exception, end.text))

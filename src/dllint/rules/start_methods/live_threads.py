@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 
 class Carried(NamedTuple):
-    """An object that hangs in forked workers. `kind` is "executor", "pool" or "lock"; `by` is what makes it so: the use
-    that starts the threads, or the statement that holds the lock."""
+    """An object that hangs in forked workers.
+
+    `kind` is "executor", "pool" or "lock". `by` is the cause: the use that starts the threads, or the statement that
+    holds the lock.
+    """
 
     kind: str
     kept: Kept
@@ -30,7 +33,7 @@ class Carried(NamedTuple):
 
 
 def carried(project: Project, loader: Loader) -> Iterator[Carried]:
-    """What the loader's datasets keep, worker code uses, and a fork leaves without the threads that serve it."""
+    """The objects that the loader's datasets keep and worker code uses, and whose threads do not exist after a fork."""
     runs = project.worker_runs(loader)
     for value in project.dataset_objects(loader):
         assert isinstance(value.of, Class)
@@ -65,7 +68,7 @@ def _kind(kept: Kept) -> str:
 
 
 def _uses(run: WorkerRun, attr: str) -> bool:
-    """Whether a function calls a method of the attribute, or enters it."""
+    """Whether a function calls a method of the attribute, or enters it as a context manager."""
     for index in run.file.calls_of(run.scope):
         func = run.file.calls[index].func
         if isinstance(func, Attribute) and _is_attribute(func.value, attr):
@@ -81,7 +84,8 @@ def _is_attribute(expr: Expr, attr: str) -> bool:
 
 
 def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile, Span] | None:
-    """A task that is handed to the executor while the dataset is made, which starts its threads."""
+    """The first task submitted to the executor during the dataset's construction, which starts its threads; None
+    without one."""
     for path, scope in project.datasets.init_code(cls):
         file = project.world.files[path]
         for index in file.calls_of(scope):
@@ -92,7 +96,7 @@ def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile
 
 
 def _held_while_starting(project: Project, loader: Loader, kept: Kept) -> tuple[SourceFile, Span] | None:
-    """A `with` statement of the lock inside which the loader is iterated."""
+    """A `with` statement of the lock inside which the loader is iterated; None if there is none."""
     for file in project.files:
         for scope, entry in enumerate(file.scopes):
             if not any(event.kind == "with" for event in entry.events):
@@ -112,8 +116,11 @@ def _held_while_starting(project: Project, loader: Loader, kept: Kept) -> tuple[
 
 
 def raised_threads(project: Project, loader: Loader) -> Iterator[tuple[WorkerRun, int]]:
-    """Calls of `torch.set_num_threads` with more than one thread in what the loader's workers run, in a program that
-    trains: its parent has torch's own pool of threads then, and the forked child waits for it."""
+    """Calls of `torch.set_num_threads` with more than one thread in code that the loader's workers run, in a program
+    that trains.
+
+    The parent then has torch's own thread pool, which the forked child waits for.
+    """
     if loader.flag("persistent_workers"):
         return
     runs = [

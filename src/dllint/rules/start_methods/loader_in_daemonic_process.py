@@ -37,7 +37,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _started(project: Project, reached: Reached) -> Iterator[tuple[Loader, Workers]]:
-    """The loaders with workers that a function makes or iterates, nearest first."""
+    """The loaders with workers that a function constructs or iterates, nearest first."""
     made = [loader for loader in project.loaders if _stands_in(loader, reached)]
     iterated = [one.loader for one in project.ask(Starting).iterations(reached.file, reached.scope, reached.frame)]
     for loader in (*made, *iterated):
@@ -65,7 +65,7 @@ def _finding(project: Project, launch: Launch, reached: Reached, loader: Loader,
 
 
 def judge(case: Case) -> Judgement:
-    """Was the loader refused its workers?"""
+    """Was the loader not allowed to start workers?"""
     if case.failure is not None:
         return case.confirmed(case.failure)
     inside = next((run for run in case.runs if run.workers), None)

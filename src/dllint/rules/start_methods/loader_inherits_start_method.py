@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL101"
 _REMEDIES = ("cuda", "nccl", "handles", "threads", "chosen", "platform", "main")
-"""By what rules out fork, the first that applies."""
+"""The reasons against fork, by precedence; "main" if there is none."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if regimes and regimes[0].arrival is not None:
             origin = regimes[0].arrival.origin
             launcher = (origin.file.path, origin.span)
-            # What one setting does to the whole program is one cause; a launcher is one for each function below it.
+            # One setting for the whole program is one cause; a launcher is one cause per function below it.
             scope = (loader.file.path, loader.file.calls[loader.call].scope)
             cause = launcher if regimes[0].source == "program" else (*launcher, *scope)
             handed = loader.handed
@@ -100,7 +100,7 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
 
 
 def _of_all(fixes: list[tuple[Fix, ...]]) -> tuple[Fix, ...]:
-    """The fixes of one loader, with the edits for all loaders of the same cause; none where one of them has none."""
+    """The fixes for one loader, with the edits for all loaders of the same cause; none if one of them has none."""
     if len({len(one) for one in fixes}) > 1:
         return ()
     return tuple(
@@ -132,13 +132,16 @@ def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
 
 
 def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
-    """An explicit context: whatever the worker count where that can be 0, since torch refuses a context beside it. None
-    where the count cannot be written a second time, or where the class takes no context."""
+    """The fixes that write an explicit context.
+
+    The context depends on the worker count if that can be 0, because torch rejects a context without workers. There is
+    no fix if the expression of the count cannot be repeated, or if the class accepts no context.
+    """
     if not loader.accepts("multiprocessing_context"):
         return ()
     count, expr = None, written(loader, "num_workers")
     if loader.takes_mapping:
-        # The options may hold a context already, or a count that others can set to 0.
+        # The options may already contain a context, or a count that users can set to 0.
         return ()
     if not loader.has_workers:
         if expr is None or not repeatable(expr, loader.file):
@@ -153,7 +156,7 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
         edit = SetArgument(loader.file.path, loader.span, "multiprocessing_context", value)
         return Fix(title.format(f"`multiprocessing_context={value}`"), kind, (edit,))
 
-    # What changes nothing is a decision to write down, one loader at a time.
+    # A fix that changes nothing documents a decision: it is made one loader at a time.
     silencing = "Make the inherited start method explicit: {} (silences this, changes nothing)"
     explicit = context(method, silencing, "suggestion")
     if remedy != "main":
@@ -162,7 +165,7 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
 
 
 def judge(case: Case) -> Judgement:
-    """Did the workers start in the way that the finding says?"""
+    """Did the workers start as the finding says?"""
     hazardous = case.finding.start_methods or ("spawn", "forkserver")
     bad = [run for run in case.runs if run.method in hazardous]
     if bad:

@@ -1,4 +1,4 @@
-"""Calls of `set_start_method` that raise, or that have no effect where they should."""
+"""Calls of `set_start_method` that raise, or that have no effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """A statement that makes a setting raise, or have no effect; `text` is its source."""
+    """A statement that makes a setting raise or have no effect. `text` is its source."""
 
     file: SourceFile
     span: Span
@@ -40,7 +40,8 @@ class MethodSettings:
         self.world = project.world
 
     def raises_freely(self, setting: SetCall) -> bool:
-        """Whether nothing catches the error or asks first: no `try`, and no condition on the start method."""
+        """Whether the error is not caught and nothing checks first: no `try`, and no condition on the start method
+        or process."""
         file, region = setting.file, setting.file.calls[setting.call].region
         if any(file.facts.regions[index].kind in ("try", "handler") for index in file.regions(region)):
             return False
@@ -70,13 +71,14 @@ class MethodSettings:
         return found
 
     def child(self, setting: SetCall) -> tuple[Launch, Reached] | None:
-        """The launch in whose processes the call runs, and how it is reached there."""
+        """The launch in whose processes the call runs, and how it is reached there; None if there is none."""
         return self._children.get((setting.file.path, setting.file.calls[setting.call].scope))
 
     # After the default is fixed
 
     def fixed_before(self, setting: SetCall) -> Place | None:
-        """What surely runs before the call and fixes the default: in its function, or in the only one that calls it."""
+        """The statement that provably runs before the call and fixes the default: in its function, or in its chain
+        of only callers."""
         file, index = setting.file, setting.call
         for _ in range(limits.SETTING_CALLERS.most):
             call = file.calls[index]
@@ -135,7 +137,8 @@ class MethodSettings:
     # Imported again
 
     def imported_again(self, setting: SetCall) -> Place | None:
-        """A start of processes that import the file of a call at its top level, and so make it again."""
+        """A start of processes that import the file with a top-level call, and so repeat the call; None if there is
+        none."""
         file = setting.file
         call = file.calls[setting.call]
         if call.scope != 0 or not runs_when_imported(file, call.region):
@@ -156,11 +159,13 @@ class MethodSettings:
         tops = self.project.programs.above(starting, starting.calls[index].scope)
         return file.path in self.project.import_graph.import_closure(tops)
 
-    # Meant for others
+    # Settings that serve no launch
 
     def passed_by(self, setting: SetCall) -> Place | None:
-        """A launch by another method after the call, whose loaders inherit that one, where nothing else takes over what
-        the call sets."""
+        """A launch after the call by another start method, whose loaders inherit that method.
+
+        None if anything else uses the method that the call sets.
+        """
         if len(setting.methods) != 1 or self.child(setting) is not None:
             return None
         served = self._launches_after(setting, explicit=False)
@@ -180,8 +185,11 @@ class MethodSettings:
         )
 
     def _launches_after(self, setting: SetCall, explicit: bool) -> list[Place]:
-        """Launches that follow a call in its program: those by a method of their own whose loaders inherit it, or those
-        that take over what the call sets."""
+        """Launches that follow a call in its program.
+
+        With `explicit`, those by a method of their own whose loaders inherit it; otherwise those that use the method
+        set by the call.
+        """
         span = setting.file.calls[setting.call].span
         inheriting = {
             (regime.arrival.origin.file.path, regime.arrival.origin.span)
@@ -202,8 +210,8 @@ class MethodSettings:
         return found
 
     def _follows(self, setting: SetCall, launch: Launch) -> bool:
-        """Whether one program makes the call and then the launch: the launching call, or one that leads to it, stands
-        below the call in the same function."""
+        """Whether one program makes the call and then the launch: the launching call, or one that leads to it, comes
+        later in the same function."""
         call = setting.file.calls[setting.call]
         if launch.file is setting.file and launch.file.calls[launch.call].scope == call.scope:
             return launch.file.calls[launch.call].span > call.span

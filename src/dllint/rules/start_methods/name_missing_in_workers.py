@@ -25,7 +25,7 @@ CODE = "DLL110"
 
 @dataclass(frozen=True)
 class _Use:
-    """A name that a process misses: how bad that is, and who starts the process."""
+    """A name missing in a process, with its severity and who starts the process."""
 
     missing: MissingName
     severity: Severity
@@ -49,7 +49,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _changed(project: Project) -> Iterator[Finding]:
-    """One finding for each variable of a module whose changes workers do not see."""
+    """Yield one finding per module variable whose changes workers do not see."""
     causes: Causes[tuple[ChangedGlobal, Loader, Regime]] = Causes()
     for loader in project.loaders:
         if pickling_regime(project, loader, CODE) is None:
@@ -120,7 +120,7 @@ def _of_launches(project: Project) -> Iterator[_Use]:
 
 
 def _finding(project: Project, uses: list[_Use]) -> Finding:
-    """One finding a program: the first name, with all others that its processes miss."""
+    """One finding per program: the first name, with all others that its processes miss."""
     first = uses[0]
     missing = first.missing
     file = missing.file

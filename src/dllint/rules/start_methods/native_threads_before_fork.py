@@ -71,8 +71,8 @@ def _by_workers(project: Project, loader: Loader) -> Iterator[tuple[str, tuple[W
 
 
 def _by_parent(project: Project, loader: Loader) -> Iterator[tuple[str, Place]]:
-    """The packages whose threads the parent uses before the workers start: for what the dataset keeps, in its
-    constructor, and above the loader in the same function."""
+    """The packages whose threads the parent uses before the workers start: for objects that the dataset keeps, in
+    its constructor, and before the loader in the same function."""
     for _, piece in project.dataset_pieces(loader):
         value = piece.value
         if (
@@ -106,7 +106,7 @@ def _place(file: SourceFile, index: int) -> Place:
 def _package(project: Project, file: SourceFile, index: int, frame: Frame | None) -> str:
     func = file.calls[index].func
     if isinstance(func, Attribute) and isinstance(func.value, Subscript):
-        return ""  # A column, of which nothing is known
+        return ""  # A column, about which nothing is known
     for value in project.world.values.evaluate(func, project.world.call_site(file, index, frame)):
         if isinstance(value, External):
             return _running(value.name)
@@ -114,14 +114,14 @@ def _package(project: Project, file: SourceFile, index: int, frame: Frame | None
 
 
 def _running(name: str) -> str:
-    """The package on whose threads a call surely runs: "polars" for "polars.read_csv().filter"."""
+    """The package whose threads a call provably uses: "polars" for "polars.read_csv().filter"; "" if there is none."""
     package, _, rest = name.partition(".")
     pool = NATIVE_POOLS.get(package)
     return package if pool is not None and _runs(rest, pool) else ""
 
 
 def _runs(name: str, pool: NativePool) -> bool:
-    """Whether `read_csv().filter` runs a query. Methods of a column, or of an expression, are none."""
+    """Whether a chain such as `read_csv().filter` runs a query. Methods of a column or an expression run none."""
     first, *methods = name.split("()")
     if not methods:
         return first in pool.functions

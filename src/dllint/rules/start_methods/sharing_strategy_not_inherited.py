@@ -44,7 +44,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         reaching = {setting for setting in own if _reaches_workers(setting, runs)}
         in_workers |= reaching
         for setting in own if not reaching else ():
-            # What only a target's default does to a loader that programs launch by themselves is not this program's.
+            # A loader in processes that programs launch themselves is not judged by a target's default alone.
             shown = [regime for regime in regimes if regime.shown] or regimes
             met = [regime for regime in shown if _launched_with(project, setting, regime)]
             if (
@@ -66,7 +66,7 @@ def _settings(project: Project) -> Iterator[Setting]:
 
 
 def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
-    """Whether workers make the call themselves: in what they run, or when they import the program's modules."""
+    """Whether workers make the call themselves: in code that they run, or when they import the program's modules."""
     call = setting.file.calls[setting.call]
     if call.scope == 0:
         return runs_when_imported(setting.file, call.region)
@@ -74,8 +74,10 @@ def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
 
 
 def _launched_with(project: Project, setting: Setting, regime: Regime) -> bool:
-    """Whether the process that starts the workers makes the call, or is launched by a run that does: other programs
-    start other workers of the same loader."""
+    """Whether the process that starts the workers makes the call, or is launched by a run that does.
+
+    Other programs may start other workers of the same loader.
+    """
     launch = regime.arrival.origin.launch if regime.arrival is not None else None
     if launch is None:
         return True
@@ -86,8 +88,8 @@ def _launched_with(project: Project, setting: Setting, regime: Regime) -> bool:
 
 
 def _in_other_runs(project: Project, setting: Setting, regimes: list[Regime]) -> bool:
-    """Whether the call stands in another branch than what leads to the loader's start method, so that no run does
-    both."""
+    """Whether the call and the code that leads to the loader's start method are in exclusive branches, so that no
+    run executes both."""
     call = setting.file.calls[setting.call]
     here = project.world.symbols.atoms(setting.file, call.scope, call.region)
     return any(regime.arrival is not None and contradict(regime.arrival.conditions, here) for regime in regimes)
@@ -112,7 +114,7 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
 
 
 def judge(case: Case) -> Judgement:
-    """Would the workers have taken over the strategy?"""
+    """Would the workers have inherited the strategy?"""
     if case.methods == ["fork"]:
         return case.refuted("its workers were forked and inherit the strategy")
     return case.inconclusive(f"its workers started by {listed(case.methods)}; the run does not record their strategy")

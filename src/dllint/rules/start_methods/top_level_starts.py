@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _RUNNING = COMMAND_LINES | {"threading.Thread", "threading.Timer"}
-"""What is named like a class, and runs the functions that it is given: at once, or when it is started there."""
+"""Callables with a class-like name that run the functions passed to them, at once or when started."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class TopLevelStart:
 
     Attributes:
         span: the call, or the header of the `for` statement, at the top level.
-        text: what it is, in words.
-        loader: the loader whose workers start, if it is one's.
-        hops: what leads from the statement to the start.
+        text: a description of it.
+        loader: the loader whose workers start; None for a launch.
+        hops: the calls from the statement to the start.
     """
 
     file: SourceFile
@@ -50,7 +50,7 @@ class TopLevelStart:
 
 
 def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
-    """All of one file, in source order.
+    """All such statements of one file, in source order.
 
     None in a notebook, whose cells no process imports, nor in a `__main__.py`, which `multiprocessing` does not import
     again (CPython, `multiprocessing/spawn.py`, `_fixup_main_from_name`).
@@ -87,16 +87,18 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
 
 
 def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
-    """Whether a call is of a method of an object from outside the project, `button.click(handler)`, or makes one: what
-    it is given runs later, in the process that has the object."""
+    """Whether a call is of a method of an external object, `button.click(handler)`, or constructs one.
+
+    The functions passed to it run later, in the process that has the object.
+    """
     callees = project.world.calls.callees(here.file, index, here.frame)
     outside = bool(callees) and all(isinstance(one, External) and "()" in one.name for one in callees)
     return outside or _hands_to_a_class(project, here, index)
 
 
 def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
-    """Whether a call makes an object of a class from outside, `FastAPI(lifespan=connect)`, which keeps the functions
-    that it is given."""
+    """Whether a call constructs an object of an external class that keeps the functions passed to it:
+    `FastAPI(lifespan=connect)`."""
     callees = project.world.calls.callees(here.file, index, here.frame)
     return bool(callees) and all(
         isinstance(one, External) and keeps_arguments(one.name) and canonical(one.name) not in _RUNNING
@@ -138,10 +140,11 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
 
 
 def runs_on_until(file: SourceFile, last: Span) -> Span:
-    """The last statement of the file that runs when it is imported, where anything that follows the statement `last`
-    calls something, changes something or reads what can be bound up to there; else `last` itself.
+    """The last statement of the file that runs on import, if a statement after `last` has an effect; otherwise `last`
+    itself.
 
-    A child that imports the file without the guarded statements would run those that follow them all the same.
+    A statement has an effect if it calls or changes something, or reads what may be bound up to there. A child that
+    imports the file without the guarded statements would run the ones after them all the same.
     """
     module = file.scopes[0]
     definitions = [file.scopes[child].span for child in file.children.get(0, ()) if file.scopes[child].kind != "lambda"]

@@ -31,7 +31,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
-    """One finding a file: its first statement that starts processes, the worst start method shown first."""
+    """One finding per file: its first statement that starts processes, by a start method that the project sets if
+    there is one."""
     shown = [start for start in starts if start.method.shown]
     first = (shown or starts)[0]
     values = {"statement": first.text, "method": first.method.name, "where": first.method.where}
@@ -57,12 +58,15 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
 
 
 def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
-    """The guard around everything from the first such statement to the last, and to the end of the file where what
-    follows does something: safe where nothing but calls moves and no other file imports this one. First the one that
-    takes along the statements above which make what they use, since each worker would make it again.
+    """The fixes that put a guard around everything from the first such statement to the last, or to the end of the file
+    if what follows has an effect.
 
-    None where a name that would be bound under the guard is read by a function of the file, or may be by a file that
-    imports it: it is missing in workers."""
+    The guard is safe if it contains only calls and no other file imports this one. The first fix also includes the
+    preceding statements that create what the guarded ones use, since each worker would repeat them.
+
+    There is no fix if a function of the file, or possibly a file that imports it, reads a name bound under the guard:
+    workers would miss it.
+    """
     file = starts[0].file
     first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
     if any(start.region for start in starts):
@@ -89,7 +93,7 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
 
 
 def _events(file: SourceFile, first: Span, last: Span) -> list[Event]:
-    """The statements at the top level from one to another, and those in the block of the last one."""
+    """The top-level statements between two statements, including those in the block of the last one."""
     events = [event for event in file.scopes[0].events if event.detail != "comp"]
     below = (event.span for event in events if event.span.line > last.end_line and event.span.column == 1)
     end = min(((span.line, 0) for span in below), default=(sys.maxsize, 0))
@@ -97,7 +101,7 @@ def _events(file: SourceFile, first: Span, last: Span) -> list[Event]:
 
 
 def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:
-    """Whether no function of the file, and no other file, reads a name that a statement at the top level binds."""
+    """Whether no function of the file, and no other file, reads a name that a top-level statement binds."""
     if event.kind == "expr" or event.target is None:
         return True
     names = {one.id for one in walk(event.target, file) if isinstance(one, Name)}
@@ -109,8 +113,10 @@ def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:
 
 
 def _makers(file: SourceFile, first: Span, imported: bool) -> Span | None:
-    """The topmost of the assignments directly above a statement that calls something: nothing but assignments of names
-    which only the top level reads lies between the two."""
+    """The first of the calling assignments directly before a statement; None if there is none.
+
+    Between the two there are only assignments to names that only the top level reads.
+    """
     above = [event for event in file.scopes[0].events if event.detail != "comp" and event.span < first]
     found = None
     for event in reversed(above):

@@ -1,4 +1,4 @@
-"""Handles that a function opens once per process and keeps: in a dict of a module or class, or by a cache."""
+"""Handles that a function opens once per process and keeps: in a dict of a module or class, or in a function cache."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 _NAMES = frozenset(name.rpartition(".")[2] for name in OPENERS)
 _CACHES = frozenset({"cache", "lru_cache"})
 _PER_PROCESS = frozenset({"getpid", "current_process", "register_at_fork", "get_worker_info", "local"})
-"""Calls by their last name that show that processes (or threads) are distinguished."""
+"""Last names of calls that show that processes (or threads) are distinguished."""
 _LETTING_GO = frozenset({"clear", "pop", "popitem"})
 
 
 class CachedHandle(NamedTuple):
-    """What the call `call` of a function opens and a later call in the same process finds again; `label` names it."""
+    """A handle that the call `call` of a function opens, and that later calls in the same process reuse. `label`
+    names it."""
 
     opener: Opener
     label: str
@@ -58,7 +59,8 @@ def _told_apart(file: SourceFile) -> bool:
 
 
 def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
-    """What keeps the result of a call: a name for it, or None where nothing does that outlives the call's objects."""
+    """A name for the variable or cache that keeps the result of a call; None if nothing keeps it beyond the lifetime
+    of objects."""
     file, scope = run.file, run.scope
     opened: Expr = CallRef(index)
     held = [opened] + [
@@ -99,7 +101,7 @@ def _is_cached(file: SourceFile, scope: int) -> bool:
 
 
 def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
-    """A name for a variable of a module, or for an attribute of a class that its objects share."""
+    """A name for a module variable, or for a class attribute that all objects share; None for anything else."""
     file, scope = run.file, run.scope
     if isinstance(expr, Name):
         local = file.bindings(scope).get(expr.id)
@@ -119,7 +121,7 @@ def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
 
 
 def _classes(project: Project, run: WorkerRun, expr: Expr) -> Iterator[tuple[Class, bool]]:
-    """The classes that an expression names, each with whether it stands for an object of it."""
+    """The classes that an expression refers to, each with whether the expression is an object of it."""
     owner = run.file.enclosing_class(run.scope)
     params = run.file.scopes[run.scope].params
     if owner is not None and params and expr == Name(params[0].name):
@@ -133,7 +135,7 @@ def _classes(project: Project, run: WorkerRun, expr: Expr) -> Iterator[tuple[Cla
 
 
 def _let_go(file: SourceFile, label: str) -> bool:
-    """Whether the file takes handles out of a container again."""
+    """Whether the file removes handles from a container."""
     name = label.rpartition(".")[2]
     return any(
         isinstance(call.func, Attribute) and call.func.attr in _LETTING_GO and last_name(call.func.value) == name

@@ -98,8 +98,8 @@ def _between_processes(project: Project, found: list[InProcesses]) -> Finding:
 def judge(case: Case) -> Judgement:
     """Did workers move the position of a file that their parent opened?
 
-    The race itself shows in 0.02 to 0.5 % of reads, so that right results prove nothing. What is exact is whether
-    parent and worker hold the same open file (kcmp) and whether its offset moved while the worker fetched.
+    The race itself shows in 0.02 to 0.5 % of reads, so correct results prove nothing. Two facts are exact: whether
+    parent and worker hold the same open file (kcmp), and whether its offset moved while the worker fetched.
     """
     if case.finding.message == "process":
         return case.inconclusive("the run records the positions of files in the workers of a DataLoader only")
@@ -121,7 +121,7 @@ def judge(case: Case) -> Judgement:
         )
     if any(not run.batches and (case.seen.hung or run.gave_up) for run in forked):
         return case.confirmed("the program hung: no batch came from the forked workers")
-    # What a library holds for itself, as LMDB its map, is not read by an offset at all.
+    # A library's internal files, such as LMDB's map, are not read by offset at all.
     shared = [one for one in handles if one.shared and one.attribute]
     if any(one.used for one in shared) and all(one.moved is False for one in shared):
         return case.refuted(

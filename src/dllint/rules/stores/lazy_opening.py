@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def lazy_opening(project: Project, shared: Shared) -> tuple[Fix, ...]:
-    """The fix where `__init__` of the dataset's own class opens the handle from literals and attributes, and nothing
-    but its `__getitem__` reads it; none otherwise."""
+    """The fix for a handle that the `__init__` of the dataset's own class opens from literals and attributes, and
+    that only its `__getitem__` reads; none otherwise."""
     handle = shared.handle
     if handle is None or len(handle.steps) != 1:
         return ()
@@ -52,7 +52,7 @@ def lazy_opening(project: Project, shared: Shared) -> tuple[Fix, ...]:
 
 
 def _only_read_in(project: Project, step: Step, getitem: int) -> bool:
-    """Whether the attribute is read in one function of the project, and set in one place."""
+    """Whether the attribute is read in one function of the project only, and set in one place."""
     stores = project.world.stores.own_stores(step.owner).get(step.attr, [])
     classes = [
         cls
@@ -70,7 +70,7 @@ def _only_read_in(project: Project, step: Step, getitem: int) -> bool:
 
 
 def _first_statement(file: SourceFile, scope: int) -> Event | None:
-    """The first simple statement of a function behind its docstring, where it stands under no condition."""
+    """The first simple statement of a function after its docstring; None if that is conditional."""
     events = [
         event for event in file.scopes[scope].events if not (event.kind == "expr" and isinstance(event.value, Constant))
     ]
@@ -78,7 +78,8 @@ def _first_statement(file: SourceFile, scope: int) -> Event | None:
 
 
 def _written(call: Call, file: SourceFile, initial: str, receiver: str) -> str | None:
-    """The opener's call as it reads in another method; None where an argument is more than a literal or attribute."""
+    """The opener's call as source code for another method; None if an argument is neither a literal nor an attribute
+    of `self`."""
     pieces = []
     for argument in call.args:
         text = _literal(argument.value, initial, receiver)

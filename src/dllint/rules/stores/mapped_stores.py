@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KeptStore:
-    """A store that a dataset opens and keeps: `label` is "the lmdb environment `Faces.env`"."""
+    """A store that a dataset opens and keeps. `label` is "the lmdb environment `Faces.env`"."""
 
     label: str
     attr: str
@@ -42,14 +42,14 @@ class Stores:
         self.world = project.world
 
     def kept(self, value: Instance) -> Iterator[KeptStore]:
-        """The stores that an object opens in any of its methods and keeps as attributes, in objects it holds too."""
+        """The stores that an object, or an object inside it, opens in any of its methods and keeps as attributes."""
         for handle in self.project.ask(Handles).kept(value):
             if handle.opener.mapped:
                 label = f"{handle.opener.mapped} `{handle.owner.name}.{handle.attr}`"
                 yield KeptStore(label, handle.attr, handle.file, handle.call)
 
     def persistent(self, loader: Loader) -> str | None:
-        """Why the loader's workers live through all epochs, in words; None where they do not."""
+        """Why the loader's workers persist through all epochs, as text; None if they do not."""
         if loader.flag("persistent_workers"):
             return "`persistent_workers=True`"
         cls = loader.cls
@@ -60,7 +60,7 @@ class Stores:
         return None
 
     def _keeps_iterator(self, cls: Class) -> bool:
-        """`self.iterator = super().__iter__()` (or `iter(…)`) in a loader class."""
+        """Whether a loader class keeps its iterator: `self.iterator = super().__iter__()` or `iter(…)`."""
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
@@ -73,7 +73,7 @@ class Stores:
         return False
 
     def _iterator_kept(self, loader: Loader) -> bool:
-        """`iter(loader)` assigned to an attribute or put into a list that is one."""
+        """Whether `iter(loader)` is assigned to an attribute or added to a list in one."""
         target = Instance(External(""), loader.file, loader.call)
         file = loader.file
         for index in file.facts.called.get("iter", ()):
@@ -111,7 +111,7 @@ class Stores:
         return False
 
     def slurm(self) -> str | None:
-        """What shows that the project runs under SLURM, in words."""
+        """The evidence that the project runs under SLURM, as text; None if there is none."""
         for script in self.project.scripts((".sbatch", ".slurm", ".sh"), b"#SBATCH"):
             return f"`{self.project.shown(script)}`"
         for file in self.project.files:
@@ -141,10 +141,10 @@ class Stores:
 
 
 def by_store(found: Iterator[tuple[Finding, Place, list[KeptStore]]]) -> Iterator[Finding]:
-    """One finding for the loaders that read from the same stores: the first, with the others as related places.
+    """Merge the findings of loaders that read the same stores into the first, with the others as related places.
 
     Args:
-        found: the finding about each loader, the place of the loader and the stores behind it.
+        found: per loader, its finding, its place and the stores behind it.
     """
     causes: Causes[tuple[Finding, Place]] = Causes()
     for finding, loader, stores in found:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL404"
 PAGE = 4096
-"""Bytes below which an array is no data."""
+"""Bytes below which an array does not count as data."""
 _REMEDIES = {SHARED_ARRAY: "shared_memory", SHARED_CTYPES: "shared_ctypes"}
 _FIXES = (Fix("Keep the path, and map the file on first use in each process", "suggestion"),)
 
@@ -48,7 +48,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _cause(copied: Copied) -> tuple[str, int]:
-    """The class that keeps the maps, or the call that opens one: what is fixed at once."""
+    """The class that keeps the maps, or the call that opens one: one edit fixes all of it."""
     assert copied.value.file is not None
     if copied.kept is not None and copied.kept.owner is not None:
         return copied.kept.owner.key
@@ -133,7 +133,7 @@ def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
 
 
 def judge(case: Case) -> Judgement:
-    """Is a mapped array read whole into the pickle?"""
+    """Is a mapped array copied into the pickle in full?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
         return case.inconclusive("the run did not measure what workers receive")

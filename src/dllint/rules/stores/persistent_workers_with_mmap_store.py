@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL401"
 MANY_MAPPED = 64 * MIB
-"""Growth of the sum of RSS from which on a loader that no finding speaks of is looked at."""
+"""Growth of the sum of RSS, in bytes, from which a loader without a finding is examined."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
 
 
 def judge(case: Case) -> Judgement:
-    """Do mapped pages count in every worker, while nothing is used up?"""
+    """Do mapped pages count in every worker, while no memory is used up?"""
     grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.rss_last - one.rss_first, default=None)
     if grown is None:
         return case.inconclusive("no worker lived long enough for two measurements")

@@ -44,5 +44,5 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
 
 
 def judge(case: Case) -> Judgement:
-    """A run does not measure what pinning costs."""
+    """A run does not measure the cost of pinning."""
     return case.inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; the run did not measure its cost")

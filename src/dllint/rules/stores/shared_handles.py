@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Shared:
     """A handle that is opened in the parent and used in the workers of a loader.
 
-    `label` names it, "Rows.file"; `hops` leads from `__init__` to the opener; `touch` is where the parent opens it
-    where `__init__` does not; `handle` is None for a global.
+    `label` names it: "`Rows.file`". `hops` are the calls from `__init__` to the opener. `touch` is where the parent
+    opens it if `__init__` does not. `handle` is None for a module variable or a cached handle.
     """
 
     opener: Opener
@@ -43,7 +43,7 @@ class Shared:
 
 
 def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
-    """All of a loader whose workers are forked."""
+    """All shared handles of a loader whose workers are forked."""
     runs = list(project.worker_runs(loader))
     for dataset in project.dataset_objects(loader):
         for handle in project.ask(Handles).kept(dataset):
@@ -59,8 +59,10 @@ def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
 
 
 def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Shared | None:
-    """A handle that a function keeps for its process, where the parent calls that function before the workers start:
-    while a dataset is made, or by another method of it."""
+    """A handle that a function caches per process, if the parent calls that function before the workers start.
+
+    The call is made during a dataset's construction, or by another method of the dataset.
+    """
     key = (cached.file.path, cached.scope)
     found: Shared | None = None
     for dataset in project.dataset_objects(loader):
@@ -96,7 +98,7 @@ class _Case:
         hops, touch = early[-1], None
         late = {(s.owner.file.path, s.method) for s, one in zip(self.handle.steps, early, strict=True) if one is None}
         if late or self._ended():
-            # What `__init__` ends can be opened again by another call of the method that opens it.
+            # A handle that `__init__` closes can be opened again by another call of the method that opens it.
             late = late or {(s.owner.file.path, s.method) for s in self.handle.steps if not self._is_init(s)}
             touch = ParentTouches(self.project, self.loader, self.dataset).of(late) if late else None
             if touch is None:
@@ -107,7 +109,7 @@ class _Case:
         )
 
     def _init_hops(self, step: Step) -> tuple[Hop, ...] | None:
-        """The calls from `__init__` to the method of a step; None where it does not run while the object is made."""
+        """The calls from `__init__` to the method of a step; None if it does not run during construction."""
         return self.project.datasets.init_code(step.cls).get((step.owner.file.path, step.method))
 
     @staticmethod
@@ -130,7 +132,7 @@ class _Case:
         return bool(params) and base == Name(params[0].name)
 
     def _used(self) -> bool:
-        """Whether worker code reads the attribute, other than to see whether it is set."""
+        """Whether worker code reads the attribute, other than to test whether it is set."""
         return any(
             isinstance(part, Attribute) and part.attr == self.last.attr and self._may_be(run, part.value)
             for run in self.runs
@@ -140,14 +142,14 @@ class _Case:
         )
 
     def _may_be(self, run: WorkerRun, base: Expr) -> bool:
-        """Whether an expression can stand for the object that keeps the handle: its own receiver, or the attribute by
+        """Whether an expression can be the object that keeps the handle: the method's receiver, or the attribute by
         which another object keeps it."""
         if self._is_own(run.file, run.scope, base):
             return True
         return len(self.handle.steps) > 1 and isinstance(base, Attribute) and base.attr == self.handle.steps[-2].attr
 
     def _reopened(self) -> bool:
-        """Whether workers set the attribute again on any other condition than that nothing has set it."""
+        """Whether workers set the attribute again, unless they do so only if it is not set."""
         for run in self.runs:
             for store in run.file.stores(run.scope):
                 if store.key != self.last.attr or store.value == Constant(None):
@@ -161,7 +163,7 @@ class _Case:
         return False
 
     def _conditions(self, run: WorkerRun, region: int) -> list[Atom]:
-        """The conditions in a function, or those of the calls that lead to it where it has none of its own."""
+        """The conditions in a function; if it has none, those of the calls that lead to it."""
         own = path_atoms(run.file, run.scope, region)
         if own or not run.hops:
             return own
@@ -181,7 +183,7 @@ class _Case:
         return atom.text == f"hasattr(self, {attr!r})" and not atom.holds
 
     def _in_with(self) -> bool:
-        """Whether the opener's own `with` closes it."""
+        """Whether the opener's own `with` statement closes it."""
         file, call = self.handle.file, self.handle.file.calls[self.handle.call]
         return any(
             event.kind == "with" and event.value == CallRef(self.handle.call)
@@ -189,7 +191,7 @@ class _Case:
         )
 
     def _ended(self) -> bool:
-        """Whether the handle is closed or let go before `__init__` ends."""
+        """Whether the handle is closed or released before `__init__` ends."""
         for step in self.handle.steps:
             if self.project.datasets.releases.of(step.cls, step.owner, step.store) == "surely":
                 return True
@@ -216,7 +218,7 @@ class _Case:
         return False
 
     def _local_name(self) -> tuple[SourceFile, int, Expr] | None:
-        """The variable that holds the handle before it is kept."""
+        """The variable that holds the handle before it is kept; None if there is none."""
         file, scope = self.handle.file, self.handle.file.calls[self.handle.call].scope
         for event in file.scopes[scope].events:
             if event.kind == "assign" and event.value == CallRef(self.handle.call) and event.target is not None:

@@ -1,4 +1,4 @@
-"""DLL502: an environment variable that should cap OpenCV's threads and has no effect."""
+"""DLL502: an environment variable that is set to cap OpenCV's threads but has no effect."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _used_before(project: Project, setting: EnvironmentSetting) -> tuple[SourceFile, int] | None:
-    """A cv2 call that surely runs before the variable is set: earlier in the same scope, at the same level."""
+    """A cv2 call that provably runs before the variable is set: earlier in the same scope, at the same level; None
+    without one."""
     file = setting.file
     for index in file.calls_of(setting.scope):
         call = file.calls[index]

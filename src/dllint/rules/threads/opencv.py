@@ -1,4 +1,4 @@
-"""OpenCV's threads: what runs its pool in workers, and what caps it there."""
+"""OpenCV's threads: the calls that run its pool in workers, and the caps that limit it there."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ FICTIONAL = "OPENCV_OPENMP_NUM_THREADS"
 
 @dataclass(frozen=True)
 class Cap:
-    """A call of `cv2.setNumThreads` with 0 or 1 (or the variable that OpenCV reads). `imported`: it runs whenever its
-    module is imported."""
+    """A call of `cv2.setNumThreads` with 0 or 1.
+
+    `imported`: it runs whenever its module is imported. `keys` are the functions that run it, directly or through
+    calls.
+    """
 
     file: SourceFile
     call: int
@@ -43,11 +46,11 @@ class Cap:
 
 @dataclass(frozen=True)
 class Uncapped:
-    """A cv2 call that uses the pool in a loader's workers, which no cap reaches under `regime`.
+    """A cv2 call that uses the pool in a loader's workers, and that no cap reaches under `regime`.
 
-    `cap` runs in the parent only, where there is one; `elsewhere`: other workers run the same call with a cap.
+    `cap` runs only in the parent; None if there is none. `elsewhere`: other workers run the same call with a cap.
     `methods` are the start methods under which that cap does not reach the loader's workers. `through` names the class
-    of another library that calls cv2 there; "" where the project calls cv2 itself.
+    of another library that calls cv2 there; "" if the project calls cv2 itself.
     """
 
     run: WorkerRun
@@ -73,7 +76,7 @@ class OpenCV:
 
     @cached_property
     def uncapped(self) -> list[Uncapped]:
-        """Every cv2 call that uses the pool in workers which no cap reaches, once for each loader and entry point."""
+        """Every cv2 call that uses the pool in workers and that no cap reaches, once per loader and entry point."""
         found: list[Uncapped] = []
         capped: set[tuple[str, int]] = set()
         for loader in self.project.loaders:
@@ -99,8 +102,10 @@ class OpenCV:
         return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
 
     def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int, str]]:
-        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool, or else the first
-        call of an object of another library that does, with the name of its class."""
+        """Per entry point of the workers' code, the nearest cv2 call that uses the thread pool.
+
+        If there is none: the first call of another library's object that uses it, with the name of its class.
+        """
         entered: set[tuple[str, int, str]] = set()
         for run in runs:
             root = (run.root[0], run.root[1], run.entry)
@@ -124,7 +129,8 @@ class OpenCV:
         return any(packages & set(file.imported_packages()) for file in self.world.files.values())
 
     def _transform(self, run: WorkerRun) -> tuple[int, str] | None:
-        """The first call of an object from outside that runs OpenCV, or holds one that does."""
+        """The first call of an external object that runs OpenCV or contains one that does, with the name of its
+        class."""
         for index in run.file.calls_of(run.scope):
             func = run.file.calls[index].func
             if isinstance(func, (Name, Attribute)):
@@ -136,7 +142,7 @@ class OpenCV:
         return None
 
     def _running(self, value: Value, depth: int) -> str | None:
-        """The class of a transform that runs OpenCV, of the object itself or inside it."""
+        """The class of a transform that runs OpenCV, the object's own or of one inside it; None if there is none."""
         if not isinstance(value, Instance):
             return None
         names = [value.of.name] if isinstance(value.of, External) else self.world.hierarchy.externals(value.of)
@@ -150,8 +156,8 @@ class OpenCV:
         return next((name for name in inside if name is not None), None)
 
     def beginning(self, one: Uncapped) -> Hop | None:
-        """The cv2 call, reading included, that comes first as the workers run from the entry point of a use; None
-        where the use is that itself, or another library's."""
+        """The first cv2 call, reads included, that workers run from the entry point of a use; None if that is the
+        use itself or belongs to another library."""
         if one.through:
             return None
         calls = [
@@ -176,7 +182,7 @@ class OpenCV:
 
     @cached_property
     def caps(self) -> list[Cap]:
-        """Every cap in the project, with the functions that run it (itself or through calls)."""
+        """Every cap in the project, with the functions that run it, directly or through calls."""
         found: list[Cap] = []
         for file, index, _ in self.project.external_calls("setNumThreads", "cv2."):
             values = self.project.evaluate_argument(file, index, 0, "nthreads")
@@ -187,7 +193,7 @@ class OpenCV:
 
     @cached_property
     def variable_files(self) -> set[str]:
-        """Files that set the variable which OpenCV reads at their top level, unguarded."""
+        """Files that set OpenCV's environment variable at their top level, outside of the main guard."""
         return {
             assignment.file.path
             for assignment in self.project.programs.environment()
@@ -214,8 +220,8 @@ class OpenCV:
     def capped(self, loader: Loader, regime: Regime, runs: list[WorkerRun]) -> bool:
         """Whether a cap reaches the loader's workers under a start method.
 
-        A cap that the workers run themselves, or at the top level of a module that they import, counts always; one
-        that runs only in the parent is inherited by fork alone.
+        A cap that the workers run themselves, or at the top level of a module that they import, always counts; one that
+        runs only in the parent is inherited by fork alone.
         """
         run_here = {(run.file.path, run.scope) for run in runs}
         imported = self._imported_by(runs, loader, regime)
@@ -233,8 +239,11 @@ class OpenCV:
         return False
 
     def _stays_in_parent(self, loader: Loader) -> Cap | None:
-        """The first cap that surely runs in the process which makes the loader or in one above it: by calls from the
-        top of a program that leads to the loader, or while the loader's dataset is made."""
+        """The first cap that provably runs in the process that makes the loader, or in one of its parents.
+
+        It runs by calls from the top of a program that leads to the loader, or while the loader's dataset is
+        constructed.
+        """
         tops = {(path, 0) for path in self.above(loader)}
         making = {key for value in self.project.dataset_objects(loader) for key in self._making(value)}
         return next((cap for cap in self.caps if cap.keys & tops or cap.keys & making), None)
@@ -243,11 +252,13 @@ class OpenCV:
         return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
 
     def fixes(self, run: WorkerRun, loader: Loader | None = None) -> tuple[Fix, ...]:
-        """A cap at the top of the module that the workers run: shown only where that is a module of functions, which
-        programs without workers may use too, or where it would slow down what the program itself computes.
+        """The fix that adds a cap at the top of the module that the workers run.
+
+        It is only suggested if that is a module of functions, which programs without workers may use too, or if it
+        would slow down computations of the program itself.
 
         Args:
-            loader: whose workers run it, where its process has no cap yet.
+            loader: the loader whose workers run it, if its process has no cap yet.
         """
         anchor = self._anchor(run)
         if anchor is None:
@@ -260,7 +271,8 @@ class OpenCV:
         return (Fix("Cap OpenCV's threads in every worker, where the module is imported", kind, (edit,)),)
 
     def _called_by_others(self, run: WorkerRun) -> bool:
-        """Whether a function that workers run is called by code that they do not run: a cap slows that down."""
+        """Whether a function that workers run is also called by code outside of workers, which a cap would slow
+        down."""
         if run.scope == 0 or run.file.scopes[run.scope].parent != 0:
             return False
         return any(
@@ -286,8 +298,10 @@ class OpenCV:
         return any(self.project.runs_in_worker(loader, file, scope) for loader in self.project.loaders)
 
     def _anchor(self, run: WorkerRun) -> tuple[SourceFile, Span, str] | None:
-        """The module-level `import cv2` after which a cap reaches the workers, in the module of their entry point or in
-        that of the call, and the name that it gives to cv2."""
+        """The module-level `import cv2` after which a cap reaches the workers, and the name that it binds.
+
+        It is in the module of their entry point or of the call. None if there is none.
+        """
         for file in (run.hops[0].file if run.hops else run.file, run.file):
             for event in file.scopes[0].events:
                 imported = event.detail
@@ -296,7 +310,7 @@ class OpenCV:
         return None
 
     def _unguarded(self, cap: Cap, path: str) -> bool:
-        """Whether the module at `path` reaches the cap from its top level outside of the guard."""
+        """Whether the module at `path` reaches the cap from its top level, outside of the main guard."""
         file = self.world.files[path]
         for index in file.calls_of(0):
             if self.project.at_module_level(file, index):
@@ -308,8 +322,10 @@ class OpenCV:
         return False
 
     def _imported_by(self, runs: list[WorkerRun], loader: Loader, regime: Regime) -> set[str]:
-        """Modules whose top level runs in a worker: those that define what it runs, and all that they import. Forked
-        workers have what the program imported; others import the program's module again as well."""
+        """Modules whose top level runs in a worker: those that define what it runs, and all that they import.
+
+        Forked workers also have what the program imported; others import the program's module again.
+        """
         start = {run.file.path for run in runs}
         if regime.method == "fork":
             start.add(loader.file.path)
@@ -317,17 +333,17 @@ class OpenCV:
         return self.project.import_graph.import_closure(start)
 
     def above(self, loader: Loader) -> list[str]:
-        """Files whose module level leads to the loader."""
+        """The files whose module level leads to the loader."""
         return self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)
 
     def _capped_in_parent(self, loader: Loader) -> bool:
-        """Whether a cap stands anywhere in the program around the loader."""
+        """Whether a cap is anywhere in the program that contains the loader."""
         around = self.project.import_graph.import_closure({loader.file.path, *self.above(loader)})
         return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)
 
 
 def _in_class(run: WorkerRun) -> bool:
-    """Whether a method runs in the worker: that of a dataset or a transform."""
+    """Whether the function that runs in the worker is a method, as of a dataset or a transform."""
     scope = run.scope
     while scope > 0:
         if run.file.scopes[scope].kind == "class":

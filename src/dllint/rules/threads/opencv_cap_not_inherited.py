@@ -1,4 +1,4 @@
-"""DLL503: OpenCV's threads are capped in the parent, and workers that are not forked do not inherit that."""
+"""DLL503: OpenCV's threads are capped in the parent, and workers that are not forked do not inherit the cap."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     made: list[tuple[set[tuple[str, int]], tuple[Fix, ...]]] = []
     for found in sorted(causes, key=lambda found: -len(_loaders(found))):
         loaders = _loaders(found)
-        # One cap serves all that the workers of a loader run: it is written into one of their modules.
+        # One cap is enough for everything that the workers of a loader run: it is written into one of their modules.
         same = next((fixes for others, fixes in made if fixes and loaders <= others), None)
         finding = _finding(project, found, same)
         made.append((loaders, finding.fixes))

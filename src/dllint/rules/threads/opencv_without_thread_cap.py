@@ -1,4 +1,4 @@
-"""DLL501: OpenCV's thread pool runs in workers, and nothing on their path caps it."""
+"""DLL501: OpenCV's thread pool runs in workers, and nothing caps it there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
-    """At the call: no workers that run it are capped."""
+    """The finding at the call, if no workers that run it are capped."""
     first = found[0]
     loaders = list(dict.fromkeys(project.loader_place(one.loader) for one in found))
     entries = [
@@ -62,7 +62,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
 
 
 def _other_program(project: Project, one: Uncapped) -> Finding:
-    """At the loader: other workers run the same call capped, so what is missing is missing here."""
+    """The finding at the loader, if other workers run the same call with a cap: the cap is missing for this loader."""
     loader, call, file = one.loader, one.call, one.run.file
     return Finding(
         CODE,

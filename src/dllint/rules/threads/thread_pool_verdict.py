@@ -1,7 +1,7 @@
 """Verdicts on thread pools in workers: DLL501 to DLL503.
 
-Threads are counted from /proc/PID/task, from a worker's start to after its first item. Two of the new threads are the
-worker's own: the feeder of its queue, and the sharer of its tensors.
+Threads are counted from /proc/PID/task, from a worker's start to after its first item. Two of the new threads belong to
+every worker: the feeder thread of its queue, and the thread that shares its tensors.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
 
 OWN = 2
-"""New threads of a worker that every loader starts."""
+"""New threads that every worker of a loader starts."""
 MANY = 2
-"""Further threads from which on a loader that no finding speaks of is looked at."""
+"""Number of further threads from which a loader without a finding is examined."""
 ENOUGH_CORES = 4
-"""Below this a pool with one thread per core is too small to be distinguished from the worker's own threads."""
+"""Number of cores below which a pool with one thread per core cannot be distinguished from the worker's own threads."""
 
 
 def judge(case: Case) -> Judgement:
