@@ -369,7 +369,7 @@ class Arrays:
                     size = inner.size if not isinstance(one, Display) else None
                     alone = inner.alone or isinstance(one, Display)
                     made = replace(inner, library=maker.library, size=size, alone=alone, read=True)
-                    # What stays in an open file is read where it is made an array.
+                    # The data of an open file is read where an array is made from it.
                     stays = inner.alone and not inner.read
                     return replace(made, file=file, call=index, frame=frame) if stays else made
         return None

@@ -364,7 +364,7 @@ def _from_receiver(
 
 
 def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
-    """The arguments that the object was constructed with which a call calls."""
+    """The constructor arguments of the object that a call calls."""
     for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, frame)):
         if isinstance(value, Instance) and isinstance(value.of, External) and value.file and value.call >= 0:
             return world.made_with(value)

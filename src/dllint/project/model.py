@@ -179,11 +179,11 @@ class Project:
     # Start methods
 
     def regimes(self, loader: Loader, beside: Iterable[str] = (), holder: str = "") -> list[Regime]:
-        """The start methods under which the loader's workers can run, those that the project itself sets first.
+        """The start methods under which the loader's workers can run; those that the project itself sets come first.
 
-        Omitted are the start methods of programs that do not include the files `beside`, which create what the loader
-        reads. If `holder` is given ("Faces.transform"), those of calls that pass the loader a dataset of another class
-        are omitted too.
+        Start methods of programs that do not include the files `beside`, which create what the loader reads, are
+        omitted. If `holder` is given ("Faces.transform"), so are those of calls that pass the loader a dataset of
+        another class.
         """
         key = (loader.file.path, loader.call)
         found = self._regimes.get(key)
@@ -286,8 +286,8 @@ class Project:
                     yield from self._pieces_of(held, name, "", 0, seen)
 
     def _external(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Instance]:
-        """The objects of external classes that a value is or contains, each once, by the shortest path: chained
-        methods reach the same object in many ways."""
+        """The objects of external classes that a value is or contains, each once, by the first path that reaches it:
+        chained methods reach the same object in many ways."""
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in self.world.mappings.flattened(value):
@@ -357,7 +357,7 @@ class Project:
     # Code that runs in workers
 
     def worker_runs(self, loader: Loader) -> list[WorkerRun]:
-        """Every function that the loader's workers run, grouped by entry point and nearest first."""
+        """Every function that the loader's workers run, by entry point; per entry point the nearest come first."""
         key = (loader.file.path, loader.call)
         found = self._worker_runs.get(key)
         if found is None:

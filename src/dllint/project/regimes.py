@@ -64,7 +64,7 @@ class Regime:
 
 
 def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
-    """The regimes of a loader with workers, those that the project sets first.
+    """The regimes of a loader with workers; those that the project sets come first.
 
     There are none if the loader provably has no workers or its context is unknown. If the code requires certain start
     methods, the others are omitted.
@@ -113,7 +113,7 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         if not arrivals and context in ("fork", "spawn", "forkserver") and _in_all_activations(world, loader, context):
             yield Regime(context, "explicit", None, workers)
         return
-    # That is one guess too many: that the mapping sets workers, and that a target's default is in force.
+    # Two guesses at once are too many: that the mapping sets workers, and that a target's default is in force.
     if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
         yield from default_regimes(world, workers)
 
@@ -129,8 +129,8 @@ def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
 
 
 def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
-    """Whether every call of the enclosing function gives the loader this context. If only some do, it is unknown
-    which datasets go with it."""
+    """Whether every call of the enclosing function passes this context. If only some do, it is unknown which
+    datasets go with it."""
     call = loader.file.calls[loader.call]
     if loader.file.scopes[call.scope].kind != "function":
         return True

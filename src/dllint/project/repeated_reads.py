@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class RepeatedReads:
     """Finds whether loops read arrays repeatedly.
 
-    A call creates an array where the call is; an open file creates one where it is sliced:
+    A call creates an array in the loop that contains the call; an open file creates one in the loop that slices it:
     `rows.append(file[name][:])`.
     """
 

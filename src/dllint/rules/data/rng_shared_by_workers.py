@@ -51,7 +51,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         methods = {regime.method for regime in [regime for regime in regimes if regime.shown] or regimes}
         for shared in generators.shared(loader):
-            # DLL206 reports a torch.Generator that is pickled to workers: it cannot be pickled at all.
+            # DLL206 reports a torch.Generator that is pickled to workers: it never arrives there.
             if "fork" in methods or shared.api.family != "torch":
                 kept.add((_kept(shared), loader), (shared.kept.file.path, shared.kept.span), shared.made)
         for one in inherited.of_loader(loader):

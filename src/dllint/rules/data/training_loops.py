@@ -89,7 +89,7 @@ class TrainingLoops:
     def _training(self) -> dict[tuple[str, int], list[int]]:
         """The calls that may compute gradients, by scope, judged by names alone.
 
-        A cheap filter: for most loops of a project it need not be known what they iterate.
+        A cheap filter, so that the loaders of most loops in a project need not be determined.
         """
         found: dict[tuple[str, int], list[int]] = {}
         names = dict.fromkeys(_BACKWARD, 0)

@@ -61,8 +61,8 @@ class UnseededDraws:
     def _concerned(self, row: OwnDraws) -> bool:
         if not row.until:
             return True
-        # The installed version is known only if the project requires an affected one, or one below the first that is
-        # fixed.
+        # Upper bounds prove nothing. The installed version counts as affected only if every other requirement names an
+        # affected one.
         declared = self.versions.of(row.prefix.partition(".")[0])
         lower = [one for one in declared if not one.operator.startswith("<")]
         return bool(lower) and all(row.since <= one.version <= row.until for one in lower)

@@ -223,7 +223,7 @@ class WorkerOptions:
         None if its file or the loader's file tests the option.
         """
         site = self.world.call_site(loader.file, loader.call, frame)
-        # What is not a plain name may keep the number above 0: `max(1, args.workers)`.
+        # Any other expression than a name may keep the number above 0: `max(1, args.workers)`.
         if not isinstance(count, (Name, Attribute, Subscript)):
             return None
         if not any(isinstance(value, Unknown) for value in self.world.values.evaluate(count, site)):

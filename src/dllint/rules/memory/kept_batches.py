@@ -189,7 +189,7 @@ class _Loop(Body):
         self.event = event
 
     def kept_batches(self) -> Iterator[KeptBatch]:
-        """The parts of each batch that the body keeps, or that functions keep which it calls with one."""
+        """The parts of each batch that the body keeps, or that functions called with a batch keep."""
         if self.region == -1 or self.event.target is None or self.event.value is None:
             return
         handing = self._handing()

@@ -66,7 +66,7 @@ _ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE})
 """Kinds of readings whose elements are the items of a dataset."""
 
 _SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB, COLUMNS})
-"""Kinds of readings that are no collections of Python objects themselves, but from which such are taken."""
+"""Kinds of readings that are no collections of Python objects themselves, but the source of some."""
 
 
 class Records(Readings):
@@ -304,7 +304,8 @@ class Records(Readings):
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
 
     def _built(self, expr: Expr, site: Site, depth: int) -> Reading | None:
-        """The reading that the parts of a list or dict come from which a function returns or other statements fill."""
+        """The reading from which the parts of a list or dict come, if a function returns it or other statements fill
+        it."""
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Instance) and (found := self._with_fields(value, expr, site, depth)) is not None:
                 return found

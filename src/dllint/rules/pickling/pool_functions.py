@@ -32,7 +32,8 @@ class SentFunction:
 
 
 def sent_functions(project: Project) -> Iterator[SentFunction]:
-    """The unpicklable functions that are sent to processes, those by a start method that the project sets first."""
+    """The unpicklable functions that are sent to processes; those by a start method that the project sets come
+    first."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
         if api is None or not surely_processes(project, launch):

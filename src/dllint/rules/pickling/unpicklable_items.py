@@ -63,7 +63,7 @@ def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableI
 
 
 def collators(project: Project, loader: Loader) -> Iterator[Function]:
-    """The project's functions that are a loader's collate function."""
+    """The functions of the project that a loader can use as its collate function."""
     for value in project.callables(loader, "collate_fn"):
         while isinstance(value, Partial):
             value = value.function

@@ -211,7 +211,8 @@ def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]
 def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None:
     """The reason why pickle rejects a value that is sent to processes; None if it does not.
 
-    `explicit`: they start by a method that is written where they are started, and which no other object follows.
+    `explicit`: the processes start by a method that is set only where they are started, so that no multiprocessing
+    object uses it by default.
     """
     if isinstance(value, Display):
         return GENERATOR if value.kind == "generator" else None

@@ -229,7 +229,7 @@ class Cuda:
         return value.file is None or value.call < 0 or self.wanted(value.file, value.call, value.frame)
 
     def _can_be(self, values: Values, holds: bool, site: Site) -> bool:
-        """Whether a test can have this result. If one activation stands for many, the arguments of a single call
+        """Whether a test can have this result. If one activation represents many, the arguments of a single call
         prove nothing."""
         quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
         return quantifier(self.world.values.truth((value,)) is holds for value in values)
