@@ -49,8 +49,8 @@ def shuffles(project: Project, sampler: Instance) -> bool:
 
 
 def is_a(project: Project, value: Value, kind: str) -> bool:
-    """Whether a value is an object of the torch class `kind`, or of a subclass in the project that does not override
-    the iteration."""
+    """Whether a value is an object of the torch class `kind`, or of a subclass in the project that overrides neither
+    `__init__`, `__iter__` nor `set_epoch`."""
     if not isinstance(value, Instance):
         return False
     if isinstance(value.of, External):
