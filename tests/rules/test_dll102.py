@@ -876,3 +876,46 @@ def test_no_fix_that_leaves_a_name_undefined(text: str, other: str, told: Callab
     (finding,) = told(files, **SELECT)
 
     assert finding.fixes == ()
+
+
+TRAINER = """\
+class Trainer:
+    def train(self, loader, tests):
+        for epoch in range(3):
+            self.train_one_epoch(loader)
+            self.evaluate_all(tests)
+
+    def train_one_epoch(self, loader):
+        for index, batch in enumerate(loader):
+            print(batch)
+
+    def evaluate_all(self, tests):
+        for name, test in tests.items():
+            self.evaluate(test)
+
+    def evaluate(self, test):
+        for index, batch in enumerate(test):
+            print(batch)
+"""
+SCRIPT = """\
+from torch.utils.data import DataLoader
+from trainer import Trainer
+
+loader = DataLoader(list(range(8)){})
+tests = {{1: DataLoader(list(range(8)){})}}
+Trainer().train(loader, tests)  {}
+"""
+
+
+@pytest.mark.parametrize("scripts", [2, 20])
+def test_scripts_that_share_a_trainer_are_judged_by_their_own_loaders(
+    scripts: int, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    options = {True: ", num_workers=2", False: ""}
+    files = {"trainer.py": TRAINER}
+    for number in range(scripts):
+        trains, tests = number % 4 == 1, number % 8 == 7
+        mark = "# DLL102" if trains or tests else ""
+        files[f"script{number}.py"] = SCRIPT.format(options[trains], options[tests], mark)
+
+    assert findings(files, **SELECT) == marks(files)

@@ -12,7 +12,7 @@ from dllint.facts.schema import Expr, FileFacts
 from dllint.inference import limits
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
-from dllint.inference.edges import Caller
+from dllint.inference.edges import Caller, Target
 from dllint.inference.evaluate import Evaluator
 from dllint.inference.hierarchy import Hierarchy
 from dllint.inference.imports import Imports
@@ -292,6 +292,17 @@ class World:
         if frame not in self._forgetful or index < 0:
             return frame
         return self._called_frame(file, index, None, function)
+
+    def kept_apart(self, file: SourceFile, index: int, caller: Frame | None, target: Target) -> Frame:
+        """Return the activation that a call in the activation `caller` creates, however deep the call stack is.
+
+        For walks that visit each function once: there are no more such activations than functions.
+        """
+        frame = target.frame
+        merged = frame in self._forgetful or (frame.call == (file.path, index) and frame.parent is not caller)
+        if caller is None or not merged or index < 0:
+            return self.told_apart(file, index, target.function, frame)
+        return self._called_frame(file, index, caller, target.function)
 
     def making_frame(self, value: Instance, init: Function) -> Frame:
         """Return the activation of `__init__` that constructs an object. It is never merged with others, however many

@@ -288,7 +288,9 @@ class Starting:
             if loader is not None and loader.api.dataset:
                 yield from self._among((value,), idle)
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
-                where = self.world.call_site(value.file, value.call, value.frame)
+                # A value keeps less of a deep call stack than the place where the call is written.
+                here = expr == CallRef(value.call) and value.file is site.file
+                where = self.world.call_site(value.file, value.call, site.frame if here else value.frame)
                 inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE
                 for argument in value.file.calls[value.call].args:
                     if argument.keyword == "*":

@@ -67,7 +67,7 @@ def reach(
                 continue
             for target in world.calls.targets(here.file, index, here.frame):
                 if seen.may_add(target.function):
-                    frame = world.told_apart(here.file, index, target.function, target.frame)
+                    frame = world.kept_apart(here.file, index, here.frame, target)
                     queue.append(stepped(here, index, target._replace(frame=frame)))
 
 
