@@ -115,6 +115,19 @@ def test_descriptors_of_a_process_with_a_pool(run: Recorded, fds: int, verdict: 
     assert run.judged(run.finding("DLL308"))[0] == verdict
 
 
+@pytest.mark.parametrize(
+    ("exception", "text", "verdict"),
+    [
+        ("ConnectionRefusedError", "[Errno 111] Connection refused", "confirmed"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory", "confirmed"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: 'rows.csv'", "not reached"),
+    ],
+)
+def test_a_tensor_whose_process_has_ended(run: Recorded, exception: str, text: str, verdict: str) -> None:
+    run.add(End, exception=exception, text=text)
+    assert run.judged(run.finding("DLL309"))[0] == verdict
+
+
 def test_cuda_without_a_device(run: Recorded) -> None:
     run.loader()
     assert run.judged(run.about_loader("DLL103"))[0] == "inconclusive"

@@ -29,7 +29,7 @@ _KEEPING = frozenset({"list", "tuple", "sorted"})
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    if _shares_by_files(project):
+    if shares_by_files(project):
         return
     causes: Causes[tuple[Launch, Function]] = Causes()
     for launch in project.launches.all():
@@ -84,8 +84,8 @@ def _few(project: Project, launch: Launch) -> bool:
     return length is not None and length < OPEN_FILES // 2
 
 
-def _shares_by_files(project: Project) -> bool:
-    """Whether any program of the project may share tensors without file descriptors."""
+def shares_by_files(project: Project) -> bool:
+    """Whether any program of the project lets tensors be shared without file descriptors."""
     for file, index, _ in project.external_calls("set_sharing_strategy", "torch.multiprocessing"):
         values = project.evaluate_argument(file, index, 0, "new_strategy")
         if not values or any(not isinstance(one, Const) or one.value != "file_descriptor" for one in values):
