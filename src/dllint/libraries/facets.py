@@ -261,6 +261,8 @@ class NativePool(NamedTuple):
         methods: methods of a table that run on them.
         lazy: name prefixes of functions and methods after which methods only build a query.
         runs: methods that run such a query.
+        items: whether an item or a slice of a table is a table as well.
+        effect: what happens to a forked process that uses the package.
     """
 
     what: str
@@ -269,6 +271,8 @@ class NativePool(NamedTuple):
     methods: frozenset[str]
     lazy: tuple[str, ...] = ()
     runs: frozenset[str] = frozenset()
+    items: bool = False
+    effect: str = "hang"
 
 
 class Seeder(NamedTuple):

@@ -49,6 +49,7 @@ def _finding(project: Project, loader: Loader, package: str, use: tuple[WorkerRu
         {
             "call": render(call.func, run.file, 40),
             "package": NATIVE_POOLS[package].what,
+            "effect": NATIVE_POOLS[package].effect,
             "loader": project.where(loader.file, loader.span),
         },
         severity="error" if loader.has_workers else "warning",
@@ -105,11 +106,12 @@ def _place(file: SourceFile, index: int) -> Place:
 
 def _package(project: Project, file: SourceFile, index: int, frame: Frame | None) -> str:
     func = file.calls[index].func
-    if isinstance(func, Attribute) and isinstance(func.value, Subscript):
-        return ""  # A column, about which nothing is known
+    item = isinstance(func, Attribute) and isinstance(func.value, Subscript)
     for value in project.world.values.evaluate(func, project.world.call_site(file, index, frame)):
         if isinstance(value, External):
-            return _running(value.name)
+            package = _running(value.name)
+            # A column of a table is none: nothing is known of it.
+            return package if package and (not item or NATIVE_POOLS[package].items) else ""
     return ""
 
 
@@ -117,6 +119,8 @@ def _running(name: str) -> str:
     """The package whose threads a call provably uses: "polars" for "polars.read_csv().filter"; "" if there is none."""
     package, _, rest = name.partition(".")
     pool = NATIVE_POOLS.get(package)
+    if pool is not None and pool.items:
+        rest = rest.replace("[:]", "").replace("[]", "")
     return package if pool is not None and _runs(rest, pool) else ""
 
 
