@@ -315,3 +315,33 @@ def main():
 
     assert findings({"train.py": source}, **SELECT) == set()
     assert findings({"train.py": called}, **SELECT) == {("train.py", 10, "DLL108")}
+
+
+def test_a_loader_of_tests_that_do_not_share(findings: Callable[..., Any]) -> None:
+    run = """\
+import torch.multiprocessing
+from engine import Engine
+
+def run(source):
+    torch.multiprocessing.set_sharing_strategy("file_system")
+    Engine(source).fit()
+"""
+    engine = "class Engine:\n    def __init__(self, source):\n        self.source = source\n\n"
+    engine += "    def fit(self):\n        for rows in self.source.loader():\n            print(rows)\n"
+    test = """\
+import run
+import torch
+from engine import Engine
+
+class Source:
+    def loader(self):
+        return torch.utils.data.DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn")
+
+def test_engine():
+    Engine(Source()).fit()
+"""
+    files = {"run.py": run, "engine.py": engine}
+    shared = test.replace("Engine(Source()).fit()", "run.run(Source())")
+
+    assert findings({**files, "test_engine.py": test}, **SELECT) == set()
+    assert findings({**files, "test_engine.py": shared}, **SELECT) == {("run.py", 5, "DLL108")}

@@ -107,3 +107,26 @@ def test_a_file_that_is_shared_by_fork_and_sent_by_spawn(told: Callable[..., Any
     files = {"data.py": HEAD + data, "train.py": IMPORTS + loaders}
 
     assert codes(told(files, select=["DLL203", "DLL402"])) == ["DLL203", "DLL402"]
+
+
+def test_a_lambda_that_a_dataset_keeps_and_the_loader_calls(findings: Callable[..., Any]) -> None:
+    text = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, merge):
+        self.merge = merge
+
+    def __getitem__(self, index):
+        return index
+
+merge = lambda rows: rows[0]
+loader = DataLoader(Rows(merge), collate_fn=merge, num_workers=2, multiprocessing_context="spawn")
+"""
+    other = text.replace("Rows(merge)", "Rows(lambda rows: rows)")
+
+    assert findings({"train.py": text}, select=["DLL201", "DLL204"]) == {("train.py", 10, "DLL204")}
+    assert findings({"train.py": other}, select=["DLL201", "DLL204"]) == {
+        ("train.py", 10, "DLL204"),
+        ("train.py", 11, "DLL201"),
+    }

@@ -39,7 +39,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         scope = loader.file.calls[loader.call].scope
         tops = {loader.file.path, *project.programs.above(loader.file, scope)}
         program = project.import_graph.import_closure(tops)
-        own = [setting for setting in settings if setting.file.path in program]
+        own = [one for one in settings if one.file.path in program and not _of_other_tests(project, one, loader)]
         runs = {(run.file.path, run.scope) for run in project.worker_runs(loader)} if own else set()
         reaching = {setting for setting in own if _reaches_workers(setting, runs)}
         in_workers |= reaching
@@ -71,6 +71,14 @@ def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
     if call.scope == 0:
         return runs_when_imported(setting.file, call.region)
     return (setting.file.path, call.scope) in runs
+
+
+def _of_other_tests(project: Project, setting: Setting, loader: Loader) -> bool:
+    """Whether a test makes the loader, and nothing that it calls makes the call."""
+    path = loader.file.path
+    if not project.import_graph.is_test(path) or setting.file.path == path:
+        return False
+    return all(caller != path for caller, _ in ways_to(project.world, setting.file, setting.call))
 
 
 def _launched_with(project: Project, setting: Setting, regime: Regime) -> bool:
