@@ -345,3 +345,30 @@ def test_engine():
 
     assert findings({**files, "test_engine.py": test}, **SELECT) == set()
     assert findings({**files, "test_engine.py": shared}, **SELECT) == {("run.py", 5, "DLL108")}
+
+
+def test_a_loader_that_only_tests_import(findings: Callable[..., Any]) -> None:
+    run = """\
+import torch.multiprocessing
+from engine import Engine
+
+def run(source):
+    torch.multiprocessing.set_sharing_strategy("file_system")
+    Engine(source).fit()
+"""
+    engine = "class Engine:\n    def __init__(self, source):\n        self.source = source\n\n"
+    engine += "    def fit(self):\n        for rows in self.source.loader():\n            print(rows)\n"
+    mocks = """\
+import torch
+import run
+
+class Source:
+    def loader(self):
+        return torch.utils.data.DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn")
+"""
+    test = (
+        "from engine import Engine\nfrom test_mocks import Source\n\ndef test_engine():\n    Engine(Source()).fit()\n"
+    )
+    files = {"run.py": run, "engine.py": engine, "test_mocks.py": mocks, "test_engine.py": test}
+
+    assert findings(files, **SELECT) == set()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dllint.evidence.wording import listed
 from dllint.finding import Finding
 from dllint.inference.values import Const
-from dllint.linking.conditions import contradict
+from dllint.linking.conditions import contradict, main_guards
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
@@ -74,11 +74,20 @@ def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
 
 
 def _of_other_tests(project: Project, setting: Setting, loader: Loader) -> bool:
-    """Whether a test makes the loader, and nothing that it calls makes the call."""
-    path = loader.file.path
-    if not project.import_graph.is_test(path) or setting.file.path == path:
-        return False
-    return all(caller != path for caller, _ in ways_to(project.world, setting.file, setting.call))
+    """Whether a test, or what tests alone import, makes the loader, and nothing that they call makes the call."""
+    around, todo = {loader.file.path}, [loader.file]
+    tests = 0
+    while todo:
+        file = todo.pop()
+        if project.import_graph.is_test(file.path):
+            tests += 1
+            continue
+        importers = [importer for importer, _ in project.world.imports.importers(file)]
+        if not importers or main_guards(file):
+            return False
+        todo += [one for one in importers if one.path not in around]
+        around |= {one.path for one in importers}
+    return tests > 0 and around.isdisjoint({setting.file.path, *(path for path, _ in ways_to(project.world, *setting))})
 
 
 def _launched_with(project: Project, setting: Setting, regime: Regime) -> bool:
