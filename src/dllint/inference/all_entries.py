@@ -43,7 +43,9 @@ class AllEntries:
     def flattened(self, value: Value) -> Values:
         """Return the value itself, or the contents of a list, tuple, set, dict or generator, down to a few levels of
         nesting."""
-        opened = isinstance(value, Instance) and (value.of == GENERATOR or self.defaults.is_one(value))
+        opened = isinstance(value, Instance) and (
+            value.of == GENERATOR or self.defaults.is_one(value) or iterating.is_mapped(value)
+        )
         if not isinstance(value, (Display, Mapping)) and not opened:
             return () if isinstance(value, Unknown) else (value,)
         return self.world.memory.remember(self._flattened, value, lambda: self._flatten(value), ())
@@ -66,6 +68,7 @@ class AllEntries:
                     if isinstance(one, Instance) and self.defaults.is_one(one):
                         inner.update(dict.fromkeys(self.defaults.values(one)))
                     inner.update(dict.fromkeys(generators.elements(self.world, one) or ()))
+                    inner.update(dict.fromkeys(iterating.mapped(self.world, one) if iterating.is_mapped(one) else ()))
             level = [one for one in inner if one not in seen]
             seen.update(level)
         found.update((one, None) for one in level if not isinstance(one, Unknown))

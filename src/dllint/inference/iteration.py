@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
@@ -49,6 +51,13 @@ def of_iterator(world: Engine, value: Value) -> Values | None:
     """Return the elements of a progress bar or similar wrapper: those of the iterable that it wraps."""
     assert isinstance(value, Instance) and value.file is not None
     return iterated(world, CallRef(value.call), world.call_site(value.file, value.call, value.frame))
+
+
+def is_mapped(value: Value) -> TypeGuard[Instance]:
+    """Whether a value can be what such a function or method gives: a list or an iterator of its results."""
+    if not isinstance(value, Instance) or not isinstance(value.of, External):
+        return False
+    return value.of.name.rpartition(".")[2] in _MAPPING
 
 
 def mapped(world: Engine, value: Instance) -> Values:

@@ -22,7 +22,7 @@ from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
-from dllint.inference.iteration import is_iterator, mapped, of_iterator
+from dllint.inference.iteration import is_iterator, is_mapped, mapped, of_iterator
 from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
@@ -393,6 +393,8 @@ class Mappings:
                 return made
             if self.world.knowledge.canonical(value.of.name) in self.world.knowledge.same_items:
                 return (value,)
+            if is_mapped(value) and (made := mapped(self.world, value)):
+                return made
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
                 part = f"{self.world.knowledge.canonical(value.of.name)}[{key.value}]"
                 if part in self.world.knowledge.new_storage:
