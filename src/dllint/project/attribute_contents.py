@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, List, Name, Set, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import Class, Display, External, Instance, Mapping, Site
-from dllint.libraries.index import canonical
+from dllint.inference.values import Class, Display, Instance, Mapping, Site
 from dllint.project.datasets import Kept
+from dllint.project.loaders import loader_api
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-_LOADER = "torch.utils.data.DataLoader"
 
 
 class Content(NamedTuple):
@@ -75,8 +73,9 @@ def iterates_loader(world: World, content: Content) -> bool:
 
 
 def _is_loader(world: World, value: Instance) -> bool:
-    if isinstance(value.of, Class):
-        if world.hierarchy.method(value.of, "__iter__") is not None:
-            return False
-        return any(canonical(name) == _LOADER for name in world.hierarchy.externals(value.of))
-    return isinstance(value.of, External) and canonical(value.of.name) == _LOADER
+    if isinstance(value.of, Class) and world.hierarchy.method(value.of, "__iter__") is not None:
+        return False
+    found = loader_api(world, value.of)
+    # What the functions of a library give may hold several loaders.
+    called = value.of.name.rpartition(".")[2]
+    return found is not None and bool(found[0].dataset) and called[:1].isupper()
