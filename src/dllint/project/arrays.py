@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,15 +42,12 @@ from dllint.inference.values import (
 )
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
-from dllint.libraries.numpy import ITEM_BYTES
 from dllint.libraries.records import OPAQUE, form
 from dllint.libraries.torch import CASTS
-from dllint.libraries.torch import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.counting import loops, whole_number
+from dllint.project.array_sizes import ArraySizes
+from dllint.project.counting import loops
 from dllint.project.repeated_reads import RepeatedReads
-from dllint.reading import is_file
-from dllint.reading import size as file_size
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -99,6 +95,7 @@ class Arrays:
         self.filling = filling
         self.origins = Origins(world)
         self.repeated = RepeatedReads(world, self.origins)
+        self.sizes = ArraySizes(world)
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
@@ -315,7 +312,9 @@ class Arrays:
             if inner is None:
                 continue
             if call.func.attr == "astype":
-                return self._cast(inner, self._bytes_of(call.args[0].value, inner.library, site) if call.args else None)
+                return self._cast(
+                    inner, self.sizes.bytes_of(call.args[0].value, inner.library, site) if call.args else None
+                )
             if call.func.attr in CASTS and inner.library == "torch":
                 return self._cast(inner, CASTS[call.func.attr])
             return inner
@@ -342,16 +341,16 @@ class Arrays:
         if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != Constant(None):
             return None
         if maker.shape == "file":
-            size = self._file_size(plain, by_name, site) if maker.alone else None
+            size = self.sizes.of_file(plain, by_name, site) if maker.alone else None
             kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
             return Array(maker.library, size, "file", file, index, frame=value.frame, table=maker.table, **kinds)
         if maker.shape in ("same", "other"):
             made = self._same(maker, plain, site, file, index, depth, value.frame)
             return replace(made, size=None) if made is not None and maker.shape == "other" else made
-        count = self._count(maker, plain, by_name, site)
+        count = self.sizes.count(maker, plain, by_name, site)
         if count is None:
             return None
-        item = self._item_bytes(maker, plain, by_name, site)
+        item = self.sizes.item_bytes(maker, plain, by_name, site)
         return Array(maker.library, None if item is None else count * item, "shape", file, index, item)
 
     def _same(
@@ -384,80 +383,6 @@ class Arrays:
             return None
         return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
 
-    def _file_size(self, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
-        """The size in bytes of the file whose path is a constant, if it is a file of the project."""
-        path = plain[0] if plain else by_name.get("file") or by_name.get("fname") or by_name.get("file_name")
-        if path is None:
-            return None
-        for value in self.world.values.evaluate(path, site):
-            if isinstance(value, Const) and isinstance(value.value, str) and not os.path.isabs(value.value):
-                for base in (os.path.dirname(site.file.path), self.world.settings.root):
-                    path_there = os.path.join(base, value.value)
-                    found = file_size(path_there) if is_file(path_there) else None
-                    if found is not None:
-                        return found
-        return None
-
-    def _count(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
-        if maker.shape == "count":
-            numbers = [whole_number(self.world, expr, site) for expr in plain[:3]]
-            if not numbers or any(number is None for number in numbers):
-                return None
-            known = [number for number in numbers if number is not None]
-            start, stop, step = (
-                (0, known[0], 1) if len(known) == 1 else (known[0], known[1], known[2] if len(known) > 2 else 1)
-            )
-            return max(0, (stop - start) // step) if step else None
-        named = by_name.get(maker.size) or by_name.get("shape")
-        if named is not None:
-            return self._dimensions([named], site)
-        if maker.shape == "dims":
-            return self._dimensions(plain, site)
-        if len(plain) > maker.position:
-            return self._dimensions([plain[maker.position]], site)
-        return None
-
-    def _dimensions(self, exprs: Sequence[Expr], site: Site) -> int | None:
-        """The product of dimensions, given separately or as one sequence; None if one is unknown."""
-        total = 1
-        for expr in exprs:
-            values = self.world.values.evaluate(expr, site)
-            if (
-                len(values) == 1
-                and isinstance(values[0], Display)
-                and isinstance(values[0].written.expr, (Tuple, List))
-            ):
-                inner = self._dimensions(values[0].written.expr.elements, values[0].written.site)
-                if inner is None:
-                    return None
-                total *= inner
-                continue
-            number = whole_number(self.world, expr, site)
-            if number is None:
-                return None
-            total *= number
-        return total if exprs else None
-
-    def _item_bytes(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
-        dtype = by_name.get("dtype")
-        if dtype is None and 0 <= maker.dtype_at < len(plain):
-            dtype = plain[maker.dtype_at]
-        return maker.item if dtype is None else self._bytes_of(dtype, maker.library, site)
-
-    def _bytes_of(self, dtype: Expr, library: str, site: Site) -> int | None:
-        """The bytes per element of a dtype such as `np.float32`, `torch.uint8` or "int16"; None if unknown."""
-        for value in self.world.values.evaluate(dtype, site):
-            label = ""
-            if isinstance(value, External):
-                label = value.name.rsplit(".", 1)[-1]
-            elif isinstance(value, Const) and isinstance(value.value, str):
-                label = value.value
-            if library == "torch" and label in TORCH_ITEM_BYTES:
-                return TORCH_ITEM_BYTES[label]
-            if label in ITEM_BYTES:
-                return ITEM_BYTES[label]
-        return None
-
 
 def _written(expr: Expr) -> Iterable[Expr]:
     """The elements of a list, tuple or dict display."""
@@ -474,11 +399,3 @@ def _displayed(values: Values) -> list[tuple[Expr, Site]]:
         if isinstance(value, Display) and value.made is None and isinstance(value.written.expr, (List, Tuple))
         for element in value.written.expr.elements
     ]
-
-
-def mib(size: int) -> str:
-    """A size in bytes as messages show it: "512 MiB", "1.5 GiB"."""
-    if size >= 1 << 30:
-        number = size / (1 << 30)
-        return f"{number:.0f} GiB" if number == int(number) else f"{number:.1f} GiB"
-    return f"{size / (1 << 20):.0f} MiB"

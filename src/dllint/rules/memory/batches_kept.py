@@ -12,7 +12,7 @@ from dllint.inference.values import Const
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
-from dllint.project.arrays import mib
+from dllint.project.array_sizes import mib
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.kept_batches import Batches, KeptBatch

@@ -12,7 +12,8 @@ from dllint.inference.values import Class, Instance
 from dllint.linking.conditions import render
 from dllint.linking.source import last_name
 from dllint.project import Project, Regime
-from dllint.project.arrays import Array, mib
+from dllint.project.array_sizes import mib
+from dllint.project.arrays import Array
 from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_texts import named_as_text
 from dllint.project.loaders import Loader

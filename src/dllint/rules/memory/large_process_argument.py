@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
 from dllint.project import Project
-from dllint.project.arrays import mib
+from dllint.project.array_sizes import mib
 from dllint.project.process_starts import Starting
 from dllint.rules.causes import Causes
 from dllint.rules.memory.process_arguments import LargeArgument, ProcessArguments

@@ -11,7 +11,7 @@ from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Instance
 from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
-from dllint.project.arrays import mib
+from dllint.project.array_sizes import mib
 from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.rules.causes import Causes, Use, worst

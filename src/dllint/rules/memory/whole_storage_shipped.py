@@ -12,7 +12,7 @@ from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
 from dllint.project import Project
-from dllint.project.arrays import mib
+from dllint.project.array_sizes import mib
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.shipped_items import Shipping, View
 
