@@ -328,3 +328,32 @@ def test_dicts_that_are_merged_into_one_another_take_little_of_the_stack(dicts: 
     lines += [f"for row in rows{dicts - 1}.values():", "    last = row", ""]
     world = linked({"run.py": "\n".join(lines)})
     assert (const(1) in variable(world, "run.py", "last")) is known
+
+
+def test_what_a_star_import_gives_is_known_without_a_question_about_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(Changes, "of", lambda self, value: asked.append(value) or [])
+    files = {f"part{number}.py": f"__all__ = ['f{number}']\n\ndef f{number}():\n    pass\n" for number in range(20)}
+    files["package.py"] = "".join(f"from part{number} import *\n" for number in range(20))
+    files["use.py"] = "import package\n\n\nclass Part(package.f19):\n    pass\n"
+    world = linked(files)
+    world.hierarchy.bases(next(iter(world.classes())))
+    assert asked == []
+
+
+@pytest.mark.parametrize(("asked", "known"), [(limits.QUESTIONS.most // 2, True), (limits.QUESTIONS.most + 1, False)])
+def test_beyond_a_number_of_questions_no_callers_are_asked(asked: int, known: bool) -> None:
+    world = linked({"run.py": "def build(workers):\n    return workers\n\nbuild(2)\n"})
+    world.memory.asked = asked
+    values = world.values.name("workers", Site(world.files["run.py"], 1, 0, (2, 5), None))
+    assert (values == (const(2),)) is known
+    assert (limits.QUESTIONS.name in world.limits) is not known
+
+
+@pytest.mark.parametrize(("number", "known"), [(1, True), (limits.SPREADS.most, False)])
+def test_names_that_only_a_run_tells_are_followed_in_small_numbers(number: int, known: bool) -> None:
+    lines = ["class Options:", "    pass", "", "options = Options()", "for name in ('workers', 'rank'):"]
+    lines += ["    setattr(options, name, 4)"] * (number + (not known)) + ["copy = options.workers"]
+    world = linked({"run.py": "\n".join(lines) + "\n"})
+    values = world.values.name("copy", Site(world.files["run.py"], 0, 0, (len(lines) + 1, 0), None))
+    assert (const(4) in values) is known

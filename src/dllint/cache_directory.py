@@ -101,6 +101,11 @@ class CacheDirectory:
         self._directory = directory if self._secret is not None else None
         self._ready = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it can keep anything."""
+        return self._directory is not None and self._secret is not None
+
     def get(self, digest: str, suffix: str) -> Optional[bytes]:
         """Return the entry with this name, 40 hexadecimal digits plus a suffix; `None` if there is none that can be
         trusted."""

@@ -188,3 +188,11 @@ def test_where_caches_belong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert cache.default_directory() == str(tmp_path / "dllint")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert os.path.isabs(cache.default_directory())
+
+
+def test_without_a_directory_no_entry_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def packed(facts: object) -> bytes:
+        raise AssertionError("an entry was packed that nothing keeps")
+
+    monkeypatch.setattr("dllint.facts.cache._packed", packed)
+    Cache(None).put("size = 1\n", extract("size = 1\n"))

@@ -59,6 +59,8 @@ class Cache:
 
     def put(self, text: str, facts: FileFacts) -> None:
         """Store the facts of a text, if possible."""
+        if not self._entries.is_open:
+            return
         with suppress(*_UNREADABLE):
             self._entries.put(self._name(text), ".facts", _packed(facts))
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
-from dllint.facts.schema import Event, ImportedName
+from dllint.facts.nodes import Attribute, BinOp, Constant, List, Name, Tuple
+from dllint.facts.schema import Event, Expr, ImportedName
+from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
 from dllint.linking.source import Binding, SourceFile
+
+_ALL = "__all__"
 
 
 class Imports:
@@ -172,13 +177,55 @@ class Imports:
     def _in_all(self, path: str) -> frozenset[object] | None:
         """Return the names in the `__all__` of a module; None if it has none, or if not all are known."""
         file = self.world.files.get(path)
-        bound = file.bindings(0).get("__all__") if file is not None else None
+        bound = file.bindings(0).get(_ALL) if file is not None else None
         event = bound[-1].event if bound else None
-        if file is None or event is None:
+        if file is None or bound is None or event is None or path in self._lists_changed_outside:
+            return None
+        # What the module itself says is enough as a rule; a question about changes goes through the whole program.
+        changes = [one for one in self.world.mappings.changes_in(file) if one.base == Name(_ALL)]
+        written = _written(bound, changes)
+        if written is not None:
+            return written
+        if any(one.scope or not any(_start(one.at, binding) for binding in bound) for one in changes):
             return None
         end = Site(file, 0, 0, (event.span.end_line + 1, 0), None)
-        values = self.world.values.name("__all__", end)
+        values = self.world.values.name(_ALL, end)
         slots = self.world.mappings.slots(values[0]) if len(values) == 1 and isinstance(values[0], Display) else None
         parts = [self.world.values.evaluate(expr, site) for expr, site in slots or ()]
         names = frozenset(one.value for part in parts if len(part) == 1 for one in part if isinstance(one, Const))
         return names if slots is not None and len(names) == len(parts) else None
+
+    @cached_property
+    def _lists_changed_outside(self) -> frozenset[str]:
+        """The modules whose `__all__` other files change: `models.__all__.append(name)`."""
+        stores = self.world.symbols.module_stores
+        return frozenset(
+            path
+            for file in dict.fromkeys(file for file, _ in self.world.loaded(_ALL))
+            for change in self.world.mappings.changes_in(file)
+            if isinstance(change.base, Attribute) and change.base.attr == _ALL
+            if (path := stores.module(file, change.scope, change.base.value)) is not None
+        )
+
+
+def _written(bound: list[Binding], changes: list[Change]) -> frozenset[object] | None:
+    """The names that a module puts into its `__all__`, where each statement that does is always run and lists them."""
+    given: list[Expr | None] = []
+    for binding in bound:
+        expr = binding.expr
+        added = isinstance(expr, BinOp) and expr.op == "+" and expr.left == Name(_ALL) and given
+        given.append(expr.right if isinstance(expr, BinOp) and added else expr)
+        if binding.event is None or binding.event.region or (not added and len(given) > 1):
+            return None
+    for change in changes:
+        if change.scope or change.region or change.kind not in ("add", "extend"):
+            return None
+        given.append(List((change.value,)) if change.kind == "add" and change.value is not None else change.value)
+    parts = [one for expr in given for one in (expr.elements if isinstance(expr, (List, Tuple)) else (None,))]
+    names = frozenset(one.value for one in parts if isinstance(one, Constant))
+    return names if all(isinstance(one, Constant) for one in parts) else None
+
+
+def _start(at: tuple[int, int], binding: Binding) -> bool:
+    """Whether a binding begins at a place."""
+    return binding.event is not None and (binding.event.span.line, binding.event.span.column) == at

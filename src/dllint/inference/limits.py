@@ -78,6 +78,8 @@ CONTEXTS = Limit("activations of one function, by their call", 12)
 """So that work grows with the project, not with its paths."""
 NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
 OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
+QUESTIONS = Limit("questions that a program is asked with callers of callers", 40_000_000)
+"""Keeps time and memory of the largest programs in bounds: beyond, no parameter is followed to the callers any more."""
 CALLER_LEVELS = Limit("callers of callers that are searched for the value of a parameter", 3)
 ATTEMPTS = Limit("times that an answer is worked out that depends on the question around it", 2)
 """So that work on a recursion grows linearly with its length."""
@@ -101,6 +103,9 @@ CONSTRUCTOR_STEPS = Limit("constructors that call one another", 8)
 CONTAINER_DEPTH = Limit("containers inside one another", 5)
 MERGES = Limit("dicts that are merged into one another", 20)
 """Keeps Python's stack from overflowing, as `QUESTION_DEPTH` does: a step evaluates nothing."""
+SPREADS = Limit("assignments to attributes of other objects whose names only a run tells", 120)
+"""Which objects they change is asked of all of them at once, by the first attribute of an object that is looked up.
+Beyond, none of them is followed (fairseq has 29 of them, pytorch/rl 44, PyTorch itself 339)."""
 PLACES = Limit("places that one container may come to", 120)
 RUNS = Limit("calls of one function that changes a container", 8)
 ITERATION_DEPTH = Limit("wrappers around what a loop goes through", 4)

@@ -82,6 +82,10 @@ class Mappings:
         same = change.file is site.file and change.scope == site.scope
         return change.site(site.frame if same else None)
 
+    def changes_in(self, file: SourceFile) -> list[Change]:
+        """The changes of containers that are written in a file."""
+        return self.changes.in_file(file)
+
     def changes_of(self, value: Value) -> Iterator[tuple[Change, Site]]:
         """Yield the mutations of a container, anywhere in the project, each with the site where it is evaluated."""
         for change in self.changes.of(value):

@@ -55,11 +55,12 @@ Table = dict[Hashable, Answer[T]]
 class Memory:
     """The state shared by all memo tables of a project.
 
-    `room` is how many more levels of callers may be followed.
+    `room` is how many more levels of callers may be asked, `asked` how many answers have been worked out.
     """
 
     def __init__(self) -> None:
         self.room = limits.CALLER_LEVELS.most
+        self.asked = 0
         self._cut = False
         self._asking: list[Answer[Any]] | None = []
         self._notes: list[tuple[Answer[Any], list[Answer[Any]]]] = []
@@ -99,6 +100,8 @@ class Memory:
         if self.room <= 0:
             limits.CALLER_LEVELS.met()
             self.cut_short()
+            return False
+        if limits.QUESTIONS.exceeded(self.asked):
             return False
         self.room -= 1
         return True
@@ -145,6 +148,7 @@ class Memory:
                 return answer.value  # type: ignore[return-value]
         if self._stop.wanted:
             raise interruption.Interrupted
+        self.asked += 1
         depth = answer.opened = self._open
         self._open += 1
         first = len(self._passing)

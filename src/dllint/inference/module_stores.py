@@ -43,7 +43,7 @@ class ModuleStores:
         return found
 
     def _collect(self, file: SourceFile, found: dict[str, dict[str, list[tuple[Binding, Site]]]]) -> None:
-        imported = {_bound(detail): detail for _, _, detail in file.imports()}
+        imported = _imported(file)
         for scope in range(len(file.scopes)):
             for store in file.stores(scope):
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
@@ -53,9 +53,11 @@ class ModuleStores:
                     binding = Binding("value", event, store.value, -1)
                     found.setdefault(str(store.key), {}).setdefault(path, []).append((binding, site))
 
+    def module(self, file: SourceFile, scope: int, base: Expr) -> str | None:
+        """The file of the module that an expression names by import statements alone."""
+        return self._module(file, scope, base, _imported(file))
+
     def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, ImportedName]) -> str | None:
-        """Return the path of the module that an expression names through import statements alone; None if it names
-        none."""
         if isinstance(base, Subscript):
             return file.path if base == _ITSELF else None
         names: list[str] = []
@@ -81,6 +83,11 @@ class ModuleStores:
                 return any(binding.kind != "import" for binding in found)
             scope = file.scopes[scope].parent
         return False
+
+
+def _imported(file: SourceFile) -> dict[str, ImportedName]:
+    """What the import statements of a file bind, by the name that they bind it to."""
+    return {_bound(detail): detail for _, _, detail in file.imports()}
 
 
 def _bound(detail: ImportedName) -> str:

@@ -167,15 +167,17 @@ class Stores:
         return found
 
     def outside_spreads(self) -> list[tuple[SourceFile, Spread]]:
-        """Return the assignments to attributes of other objects than `self` whose names are computed at run time."""
+        """Assignments to attributes of other things than `self` whose names only a run tells; none where the program
+        has more than are looked into."""
         if self._outside_spreads is None:
-            self._outside_spreads = [
+            found = [
                 (file, one)
                 for file in self.world.files.values()
                 for spreads in file.spreads.values()
                 for one in spreads
                 if one.base != Name("self")
             ]
+            self._outside_spreads = [] if limits.SPREADS.exceeded(len(found)) else found
         return self._outside_spreads
 
     def spread(self, spread: Spread, name: str, site: Site) -> Found:
