@@ -10,12 +10,14 @@ import pytest
 from dllint import linter, modules
 from dllint.config import Settings
 from dllint.facts.extract import extract
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
 from dllint.inference.callbacks import Passing
 from dllint.inference.callgraph import CallGraph
 from dllint.inference.changes import Changes
 from dllint.inference.engine import World
 from dllint.inference.evaluate import Evaluator
+from dllint.inference.origins import Origins
 from dllint.inference.values import Const, Display, Function, Site, const
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
@@ -348,6 +350,18 @@ def test_beyond_a_number_of_questions_no_callers_are_asked(asked: int, known: bo
     values = world.values.name("workers", Site(world.files["run.py"], 1, 0, (2, 5), None))
     assert (values == (const(2),)) is known
     assert (limits.QUESTIONS.name in world.limits) is not known
+
+
+def test_what_gives_a_value_is_found_without_the_reasons_for_what_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counting(monkeypatch, Origins, "_explain")
+    world = linked({"run.py": "import model\n\nnet = rows = model.load()\nif rows.few:\n    net = rows\nsize = -net\n"})
+    file, origins = world.files["run.py"], Origins(world)
+    end = Site(file, 0, 0, (6, 1), None)
+    assert [step.expr for step in origins.expressions(Name("net"), end)] == [CallRef(0), Name("rows")]
+    assert list(origins.expressions(Attribute(Name("missing"), "rows"), end)) == []
+    assert asked == []
+    assert list(origins.gives(Attribute(Name("missing"), "rows"), end))
+    assert asked
 
 
 @pytest.mark.parametrize(("number", "known"), [(1, True), (limits.SPREADS.most, False)])

@@ -24,7 +24,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.iteration import mapped
-from dllint.inference.origins import Origins, Step
+from dllint.inference.origins import Origins
 from dllint.inference.values import (
     COLUMN_MARK,
     UNKNOWN,
@@ -167,7 +167,7 @@ class Arrays:
             case CallRef() if (made_of := self._same_as(expr, site)) is not None:
                 found = self.computed(made_of, site, depth + 1, many)
             case Name() | IfExp() | CallRef() | Subscript():
-                steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step) and one.expr != expr)
+                steps = (one for one in self.origins.expressions(expr, site) if one.expr != expr)
                 parts = (self.computed(one.expr, one.site, depth + 1, many) for one in steps)
                 found = next((part for part in parts if part is not None), None)
         return None if found is None else replace(found, size=None)

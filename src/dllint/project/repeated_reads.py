@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.iteration import mapped
-from dllint.inference.origins import Origins, Step
+from dllint.inference.origins import Origins
 from dllint.inference.values import External, Frame, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES, MAKERS, canonical
 from dllint.linking.source import SourceFile, last_name
@@ -49,8 +49,8 @@ class RepeatedReads:
             return _in_turns(site, where, turns)
         if isinstance(expr, Element) and self._is_mapped(expr.value, site):
             return _in_turns(site, where, turns)
-        for step in self.origins.gives(expr, site) if isinstance(expr, (Name, CallRef)) else ():
-            if not isinstance(step, Step) or step.expr == expr:
+        for step in self.origins.expressions(expr, site) if isinstance(expr, (Name, CallRef)) else ():
+            if step.expr == expr:
                 continue
             # What a function called here returns is read here.
             called = step.site.scope != site.scope or step.site.file is not site.file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
@@ -32,6 +32,7 @@ class Origins:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._back = Back(world, self._explain)
+        self._without_reasons = Back(world, lambda *_: [])
         self._steps = 0
         self._explaining: set[tuple[int, Site]] = set()
 
@@ -106,8 +107,16 @@ class Origins:
     def gives(self, expr: Expr, site: Site) -> Steps:
         """Yield the direct origins of an expression's value: other expressions, or sources where the chain ends."""
         self._steps = 0
-        # Steps are taken lazily: a parameter has one per call of its function.
-        waiting = [iter(self._back.steps(Step(expr, site, Here(site.file, line_at(site.at)))))]
+        return self._given(self._back, expr, site)
+
+    def expressions(self, expr: Expr, site: Site) -> Iterator[Step]:
+        """Those that are other expressions. Why nothing is known of a value, which is much work, is not asked."""
+        return (one for one in self._given(self._without_reasons, expr, site) if isinstance(one, Step))
+
+    @staticmethod
+    def _given(back: Back, expr: Expr, site: Site) -> Steps:
+        # Each step is taken when it is asked for: a parameter has one for each call of its function.
+        waiting = [iter(back.steps(Step(expr, site, Here(site.file, line_at(site.at)))))]
         seen: set[tuple[object, ...]] = set()
         while waiting:
             one = next(waiting[-1], None)
@@ -117,7 +126,7 @@ class Origins:
                 yield one
             elif (asked := (id(one.expr), one.site, one.key)) not in seen:
                 seen.add(asked)
-                waiting.append(iter(self._back.steps(one)))
+                waiting.append(iter(back.steps(one)))
 
     def returned(self, function: Function, frame: Frame | None) -> Steps:
         """Yield the origins of a function's result: the expressions of its `return` statements."""

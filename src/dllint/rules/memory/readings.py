@@ -174,7 +174,7 @@ class Readings(ABC):
             case BinOp() if expr.op == "+":
                 return self.trace(expr.left, site) or self.trace(expr.right, site)
             case Name() | IfExp():
-                steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
+                steps = self.origins.expressions(expr, site)
                 return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
         return None
 
@@ -250,7 +250,7 @@ class Readings(ABC):
             return next((found for found in parts if found is not None and found.kind in (TEXT, LINES)), None)
         if len(callees) != 1 or not isinstance(callees[0], Function):
             return None
-        steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step) and one.expr != expr)
+        steps = (one for one in self.origins.expressions(expr, site) if one.expr != expr)
         return next((found for one in steps if (found := self.trace(one.expr, one.site)) is not None), None)
 
     def _joins(self, func: Expr, site: Site) -> bool:

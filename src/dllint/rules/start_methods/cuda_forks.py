@@ -11,7 +11,7 @@ from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller
-from dllint.inference.origins import Origins, Step
+from dllint.inference.origins import Origins
 from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values, const
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
@@ -212,8 +212,7 @@ class CudaForks:
             return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
         if not isinstance(expr, (Name, IfExp)):
             return False
-        given = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
-        return any(self._on_gpu(one.expr, one.site, depth + 1) for one in given)
+        return any(self._on_gpu(one.expr, one.site, depth + 1) for one in self.origins.expressions(expr, site))
 
     # The parent
 
