@@ -52,8 +52,7 @@ def default_directory() -> str:
 
 
 def secret() -> Optional[bytes]:
-    """Return the key of the entries' checksums, so that a repository cannot supply entries of its own; `None` if it can
-    be neither read nor stored."""
+    """Return the key of the checksums, so that a repository cannot forge entries; `None` if it cannot be stored."""
     path = os.path.join(default_directory(), _SECRET)
     with suppress(CannotRead):
         found = read(path, _SECRET_BYTES, follow=False)
@@ -69,8 +68,7 @@ def secret() -> Optional[bytes]:
 
 
 def refusal(directory: str) -> str:
-    """Return why a directory cannot serve as a cache, in a few words; "" if it is a cache, is empty, or does not exist
-    yet."""
+    """Return why a directory cannot serve as a cache, in a few words; "" if it is a cache, empty, or does not exist."""
     try:
         if os.path.islink(directory):
             return "it is a symbolic link"
@@ -107,8 +105,7 @@ class CacheDirectory:
         return self._directory is not None and self._secret is not None
 
     def get(self, digest: str, suffix: str) -> Optional[bytes]:
-        """Return the entry with this name, 40 hexadecimal digits plus a suffix; `None` if there is none that can be
-        trusted."""
+        """Return the entry with this name (40 hexadecimal digits) and suffix; `None` if there is no valid one."""
         if self._directory is None or self._secret is None:
             return None
         try:

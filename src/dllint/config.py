@@ -36,8 +36,7 @@ class Targets:
     platforms: tuple[str, ...] = ("linux",)
 
     def default_start_methods(self) -> dict[str, str]:
-        """Return the default start methods of the targets, each with the platforms and Python versions that use it, in
-        words.
+        """Return the default start methods of the targets, each with the platforms and Python versions that use it.
 
         fork on Linux up to 3.13, forkserver on Linux from 3.14 (docs.python.org, multiprocessing, "Contexts and start
         methods"), spawn on macOS and Windows.
@@ -258,8 +257,7 @@ def _from_file(
     known: _Rules,
     named: bool = False,
 ) -> Settings:
-    """Return the settings updated from a file. A file named by the user may put the cache anywhere; a project's own
-    only inside the project."""
+    """Return the settings updated from a file. Only a file named by the user may put the cache outside the project."""
     tool = _table(document, "tool", path)
     if "dllint" in tool:
         table = _table(tool, "dllint", path)
@@ -300,8 +298,7 @@ def _with_targets(settings: Settings, values: dict[str, Any]) -> Settings:
 
 
 def _project_targets(document: Mapping[str, Any], path: str) -> Targets:
-    """Return the targets that `[project] requires-python` or Poetry's `python` states; an invalid specifier is
-    ignored."""
+    """Return the targets from `[project] requires-python` or Poetry's `python`; an invalid specifier is ignored."""
     requires = _table(document, "project", path).get("requires-python")
     try:
         if requires is None:

@@ -166,8 +166,7 @@ class Fix:
 
 
 def shown_only(fix: Fix) -> Fix:
-    """Return the fix as a suggestion: reports and editors show it, `--fix` does not apply it. For what fails nowhere
-    yet."""
+    """Return the fix as a suggestion, which is shown but never applied: for what fails nowhere yet."""
     return replace(fix, applicability="suggestion")
 
 

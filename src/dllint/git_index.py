@@ -1,5 +1,4 @@
-"""The Python files that git tracks, read from `.git/index`. Running git could run commands that a repository
-configures.
+"""The Python files that git tracks, read from `.git/index`, because git may run commands that a repository configures.
 
 The format is gitformat-index(5), versions 2 to 4.
 """
@@ -106,8 +105,7 @@ def _names(data: bytes, object_name: int, suffixes: tuple[bytes, ...]) -> set[by
 
 
 def _check_extensions(data: bytes, at: int, end: int) -> None:
-    """Raise `_Misread` for extensions that must be understood (lower case), such as `link`: a split index has entries
-    in another file."""
+    """Raise `_Misread` for unknown required extensions (lower case) like `link`: a split index uses another file."""
     while at + 8 <= end:
         kind, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")
         if kind[:1].islower() and kind != b"sdir":

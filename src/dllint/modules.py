@@ -41,8 +41,7 @@ class ModuleIndex:
                 self._by_suffix.setdefault(name, []).append(("/".join(parts[:at]), plain))
 
     def resolve(self, importer: str, module: str, level: int = 0) -> list[str]:
-        """Return the files that run when the file `importer` imports `module`: the packages' `__init__.py`, then the
-        module.
+        """Return the files that run when `importer` imports `module`: the packages' `__init__.py`, then the module.
 
         `level` counts the leading dots; with dots and an empty `module` it is the package itself. Empty if no file of
         the index is that module (an installed package, an attribute, a package without `__init__.py`).

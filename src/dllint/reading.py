@@ -117,8 +117,7 @@ def size(path: str) -> int | None:
 
 
 def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield the directories from `top` down like `os.walk`: removing a name from the second list prunes that
-    directory."""
+    """Yield the directories from `top` down like `os.walk`: removing a name from the second list prunes it."""
     unreadable: list[str] = []
     for directory, folders, names in os.walk(top, onerror=lambda error: unreadable.append(str(error.filename))):
         _note(("entries", directory), _entries(directory, folders, names))
@@ -186,8 +185,7 @@ def lies_within(path: str, directory: str) -> bool:
 
 
 def _all(handle: int, limit: int, expected: int) -> bytes:
-    """Read an open file to its end: the stated size is not reliable, because files in `/proc` state 0 and a file may
-    grow."""
+    """Read an open file to its end; its stated size is unreliable: files in `/proc` state 0, and a file may grow."""
     pieces: list[bytes] = []
     size, wanted = 0, expected + 1
     while size <= limit and (piece := os.read(handle, wanted)):

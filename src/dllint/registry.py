@@ -153,8 +153,7 @@ def find(code_or_name: str) -> Rule | None:
 
 
 def expand(selector: str) -> tuple[str, ...]:
-    """Return the codes that a selector stands for: "DLL201" one rule, "DLL2" a family, "DLL" all, "lambda-in-dataset"
-    one by name.
+    """Return the codes for a selector: "DLL201" one rule, "DLL2" a family, "DLL" all, "lambda-in-dataset" one by name.
 
     Empty if there is no such rule.
     """

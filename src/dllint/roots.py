@@ -88,8 +88,7 @@ def _imports(path: str, unsaved: Mapping[str, str | bytes]) -> Iterator[tuple[in
 
 
 def _base(directory: str, dots: int, module: str) -> str | None:
-    """Return the directory that an import resolves from: the nearest one upward that contains the module's first
-    part."""
+    """Return the directory that an import resolves from: the nearest one upward with the module's first part."""
     for _ in range(dots - 1):
         directory = os.path.dirname(directory)
     if dots:

@@ -27,8 +27,7 @@ _IMPORT = re.compile(
 )
 _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
 _PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))")
-"""The beginning of a module name that is completed at run time ("models." + name, f"data.{name}"), and the text from
-the first placeholder on."""
+"""Start of a module name completed at run time ("models." + name, f"data.{name}"), and the text from the first hole."""
 _HOLE = re.compile(rb"\{[^{}]*\}?")
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")

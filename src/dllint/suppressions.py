@@ -165,8 +165,7 @@ def review(
 
 
 def add(source: str, codes: Mapping[int, Sequence[str]]) -> str:
-    """Return the text with a suppression comment for the codes at the end of each line (numbered from 1) that can take
-    one.
+    """Return the text with suppression comments for the codes at the ends of the lines (from 1) that can take one.
 
     A line that ends inside a string or with a backslash cannot. Codes are added to an existing directive.
     """

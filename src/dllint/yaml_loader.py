@@ -67,8 +67,7 @@ _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 def _is_deeper(text: str, bound: int) -> bool:
-    """Whether lists and tables are nested deeper than a bound. Composing a document takes one Python frame per
-    level."""
+    """Whether lists and tables are nested deeper than a bound; composing takes one Python frame per level."""
     current = 0
     for event in yaml.parse(text, Loader=_Base):
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):

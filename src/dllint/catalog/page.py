@@ -150,8 +150,7 @@ class RulePage:
         return self._fill(self.messages[key], values)
 
     def remedy(self, key: str, values: Mapping[str, str | int]) -> str:
-        """Return the help text of a message: the one that the value `remedy` names, else the message's own, else
-        "main".
+        """Return the help text of a message: the one named by the value `remedy`, else the message's own, else "main".
 
         Raises:
             ValueError: `remedy` is not a help text of the page, or a placeholder has no value.
@@ -260,8 +259,7 @@ class RulePage:
         return found
 
     def _parts(self, section: str) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
-        """Yield the `###` parts of a section: line, heading and numbered lines. Text before the first one is skipped as
-        prose."""
+        """Yield the `###` parts of a section: line, heading and numbered lines. Text before the first is skipped."""
         start, lines = self._sections[section]
         part: tuple[int, str, list[tuple[int, str]]] | None = None
         fence = False

@@ -119,8 +119,7 @@ def _exit_code(request: Request, report: Report, mended: int) -> int:
 
 
 def tell_beside(report: Report, request: Request) -> None:
-    """Print on stderr what the report does not contain: what was not checked, warnings, and the limits that were
-    reached."""
+    """Print on stderr what the report does not contain: what was not checked, warnings, and the limits reached."""
     tell(report.problems, "error")
     if not request.quiet:
         tell(report.warnings, "warning")

@@ -14,8 +14,7 @@ from dllint.runtime.doctor import DoctorError, Examination, examine
 
 
 def run(python: str | None, *, as_json: bool) -> int:
-    """Print an examination of `python`, or of this interpreter; returns 0, or 2 if the interpreter could not be
-    queried."""
+    """Print an examination of `python`, or of this interpreter; returns 0, or 2 if it could not be queried."""
     try:
         examination = examine(python)
     except DoctorError as error:

@@ -116,8 +116,7 @@ def _write(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]:
 
 
 def _write_stdout(request: Request, execution: Execution, texts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Write the content of standard input, fixed or unchanged, in its own encoding; return a line for what was not
-    fixed."""
+    """Write the content of standard input, fixed or unchanged, in its encoding; return a line if it was not fixed."""
     path = request.paths[0]
     given = execution.unsaved[path]
     original = given if isinstance(given, bytes) else given.encode()

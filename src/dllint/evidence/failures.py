@@ -67,8 +67,7 @@ def worker_died(text: str) -> bool:
 
 
 def passed_on(text: str) -> bool:
-    """Whether a process failed only because a process that it had launched did; `text` starts with the exception's
-    name.
+    """Whether a process failed only because one that it had launched did; `text` starts with the exception's name.
 
     Covers `torch.multiprocessing.spawn`, torchrun, and `subprocess`.
     """

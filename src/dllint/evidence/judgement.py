@@ -79,8 +79,7 @@ class Case:
 
     @property
     def failure(self) -> str | None:
-        """The failure of a loader of the finding, else of any process, that matches an error text of the rule; `None`
-        if there is none."""
+        """The failure of a loader of the finding, else of any process, with an error text of the rule; else `None`."""
         if self.raised:
             return self.raised[0]
         return said(self.died[0].exception, self.died[0].text) if self.died is not None else None

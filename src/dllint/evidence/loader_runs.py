@@ -278,8 +278,7 @@ class Seen:
 
     @staticmethod
     def owner(path: str, line: int) -> str:
-        """Return the qualified name of the function or class around a line: "main.<locals>.build", "" at the top
-        level."""
+        """Return the qualified name of the function or class around a line, as "main.<locals>.build"; "" at the top."""
         around = sorted(
             [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
             + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
@@ -333,8 +332,7 @@ def touches(site: Site | None, finding: Finding) -> bool:
 
 
 def _builds_a_loader(finding: Finding) -> bool:
-    """Whether the finding's place is a call that builds a loader, so that the records of other loaders do not concern
-    it."""
+    """Whether the finding's place is a call that builds a loader; the records of other loaders do not concern it."""
     return finding.span in _loader_calls(finding.path)
 
 
@@ -350,8 +348,7 @@ def _loader_calls(path: str) -> frozenset[Span]:
 
 
 def _is_module(path: str, names: Iterable[str]) -> bool:
-    """Whether a file can be one of the modules, by the end of its path: "…/pkg/data.py" may be `data` and
-    `pkg.data`."""
+    """Whether a path can be one of the modules, by its end: "…/pkg/data.py" may be `data` and `pkg.data`."""
     words = os.path.splitext(path)[0].split(os.sep)
     if words[-1] in ("__init__", "__main__"):
         words.pop()

@@ -100,8 +100,7 @@ def own(first: Sample, last: Sample) -> int:
 
 
 def _rising(samples: list[Sample]) -> int:
-    """Return the bytes that a worker gained after its second sample, if it grew at every sample until it stopped for
-    good.
+    """Return the bytes gained after the second sample by a worker that grew at every sample until it stopped for good.
 
     0 if it grew only once, or shrank again: that is how an allocator behaves.
     """

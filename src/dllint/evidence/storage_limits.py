@@ -1,5 +1,4 @@
-"""The number of tensor storages that can be sent to workers, by start method and sharing strategy (forked ones need
-none).
+"""The number of tensor storages that can be sent to workers, by start method and sharing strategy; fork sends none.
 
     | limit             | under                       | most storages                                       |
     |-------------------|-----------------------------|-----------------------------------------------------|
@@ -29,8 +28,7 @@ carries 8 of its own and of the loader's queues (multiprocessing/forkserver.py: 
 
 
 class Wall(NamedTuple):
-    """A limit on storages: `most` is the largest number that works; the `uncertain` numbers up to it may fail by
-    chance."""
+    """A limit on storages: up to `most` work, but the topmost `uncertain` of these may fail by chance."""
 
     limit: str
     most: int
@@ -70,8 +68,7 @@ def walls(
 
 
 def storages_sent(storages: Storages, strategy: str, limit: str) -> int:
-    """Return how many of the counted storages count towards a limit: those in shared memory already have their
-    descriptor and map."""
+    """Return how many storages count towards a limit: those in shared memory already have their descriptor and map."""
     count = storages.storages if strategy == "file_system" else storages.storages - storages.empty
     if limit == "SCM_MAX_FD":
         return max(storages.references - storages.empty, count)

@@ -38,8 +38,7 @@ def describe(site: Site | None) -> str:
 
 
 def said(exception: str | None, text: str) -> str:
-    """Return an exception as `AttributeError: Can't pickle …`: its class without the module, and the first paragraph of
-    its text.
+    """Return an exception as `AttributeError: Can't pickle …`: class without module, first paragraph of the text.
 
     An exception that contains the traceback of another process is represented by the last line of that traceback.
     """

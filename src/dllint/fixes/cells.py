@@ -12,8 +12,7 @@ from dllint.notebooks import CannotPlace, CellText
 
 
 def in_cells(edits: Sequence[TextEdit], sources: Sources, notebooks: Mapping[str, CellText]) -> list[TextEdit]:
-    """Return the edits, with those of notebooks converted to one edit per cell, from the first changed line to the
-    last.
+    """Return the edits, those of notebooks as one edit per cell, from the first changed line to the last.
 
     Raises:
         Unresolvable: a fix would move code between cells, or change a line that is not Python.

@@ -84,8 +84,7 @@ def _is_word(char: str) -> bool:
 
 
 def replace_string(tree: Tree, edit: ReplaceString) -> Iterator[Change]:
-    """Yield the changes of all strings that evaluate to the old value. Implicitly concatenated pieces are merged into
-    the first.
+    """Yield the changes of all strings that evaluate to the old value; concatenated pieces merge into the first.
 
     Raises:
         Unresolvable: there is no such string, or the new value cannot be written in its quotes.

@@ -149,8 +149,7 @@ def _insertion(tree: Tree, place: Neighbour, text: str, name: str) -> Change:
 
 
 def _lines(tree: Tree, node: cst.FunctionDef) -> tuple[int, int, int]:
-    """Return the start and the end of a definition's lines, including the comments above it, and the start of the next
-    line."""
+    """Return the start and end of a definition's lines, including comments above it, and the start of the next line."""
     start = tree.statement_start(node)
     indent = tree.indentation(start)
     first = tree.lines.start(start)
@@ -176,8 +175,7 @@ def _dedented(tree: Tree, node: cst.FunctionDef, text: str) -> str:
 
 
 def _removal(tree: Tree, node: cst.FunctionDef, first: int, last: int, following: int) -> Change:
-    """Return the change that removes the lines of a definition, and as many of the surrounding blank lines as separated
-    it."""
+    """Return the change that removes the lines of a definition, and the blank lines that separated it."""
     block = tree.parent(node)
     if not isinstance(block, cst.IndentedBlock):
         raise Unresolvable(f"{node.name.value!r} stands in no block")

@@ -100,8 +100,7 @@ def by_known_names(tree: Tree, edits: Sequence[Edit]) -> list[Edit]:
 
 
 def _known_name(tree: Tree, added: AddImport, edits: Sequence[Edit]) -> str | None:
-    """Return the other name under which imports above the edits bind what `added` would import; `None` if there is
-    none."""
+    """Return the name by which imports above the edits already bind what `added` imports; `None` if none does."""
     if any(_gives(node, added) for node in _imports(tree)):
         return None
     spans = [
@@ -127,8 +126,7 @@ def _known_name(tree: Tree, added: AddImport, edits: Sequence[Edit]) -> str | No
 
 
 def _beside_others(tree: Tree, edit: AddImport, limit: int) -> Change | None:
-    """Return the change that adds the name to an existing `from … import` of the same module; `None` if there is none
-    that can take it."""
+    """Return the change that adds the name to an existing `from … import` of the module; `None` if none can take it."""
     for line in tree.module.body:
         node = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
         if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
@@ -240,8 +238,7 @@ _STANDARD, _INSTALLED, _OWN, _RELATIVE = range(4)
 
 
 def _section(module: str, path: str) -> int:
-    """Return the isort section of a module: the standard library, installed packages, or the project's own, found in a
-    directory above the file."""
+    """Return the isort section of a module; it is the project's own if a directory above the file contains it."""
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return _STANDARD
@@ -276,8 +273,7 @@ def _imports(tree: Tree) -> tuple[cst.Import | cst.ImportFrom, ...]:
 
 
 def _module_level_imports(block: object) -> Iterator[cst.Import | cst.ImportFrom]:
-    """Yield the imports that run with the module, including those in the body of a `try` or `with`, but not those under
-    `if`."""
+    """Yield the imports that run with the module: those in a `try` or `with` are included, those under `if` are not."""
     for statement in block if isinstance(block, (list, tuple)) else ():
         if isinstance(statement, cst.SimpleStatementLine):
             yield from (node for node in statement.body if isinstance(node, (cst.Import, cst.ImportFrom)))

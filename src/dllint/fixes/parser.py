@@ -14,8 +14,7 @@ from dllint.facts.extract.tokens import Tokens
 from dllint.fixes.text import Unresolvable
 
 _LONGEST_CHAIN = 1000
-"""Maximum number of consecutive operands, calls or subscripts. The time of libcst 1.9 is quadratic in it: up to 10 s
-for this many (measured)."""
+"""Consecutive operands, calls or subscripts. libcst 1.9 takes quadratic time: up to 10 s for this many (measured)."""
 _MOST_TOKENS = 150_000
 """Maximum number of tokens of a text to fix. The tree and the positions of its nodes take up to 6 KiB per token."""
 _NOT_PARSED = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError, TypeError)
@@ -65,8 +64,7 @@ def parse_module(source: str) -> cst.Module:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause the garbage collector. Trees are many small objects that all stay alive; scanning them takes a third of the
-    time."""
+    """Pause the garbage collector: trees are many small objects that stay alive, and scanning them costs a third."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,5 +1,4 @@
-"""Apply the fixes of many findings, in passes: fixes that do not overlap are applied together, the others in the next
-pass."""
+"""Apply fixes in passes: fixes that do not overlap are applied together, the others in the next pass."""
 
 from __future__ import annotations
 

@@ -38,8 +38,7 @@ from dllint.fixes.tree import Tree, parse
 
 
 def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
-    """Return the text edits of a fix, sorted by file and place, without overlaps; empty if the text already is as the
-    fix wants it.
+    """Return the text edits of a fix, by file and place, without overlaps; empty if the text is already fixed.
 
     Raises:
         Unresolvable: a file cannot be read or parsed, an anchor is missing, or the edits contradict each other.

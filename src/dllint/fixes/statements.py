@@ -70,8 +70,7 @@ def is_import(node: cst.CSTNode) -> bool:
 
 
 def _last_import(module: cst.Module, position: int) -> int:
-    """Return the index of the last of the top imports, starting from the one at `position`: code between them would
-    violate E402."""
+    """Return the index of the last import at the top, from `position` on: code between imports would violate E402."""
     last = position
     for index in range(position, len(module.body)):
         node = module.body[index]
@@ -105,8 +104,7 @@ def insert_before(
     blank_below: int = 0,
     verbatim: bool = False,
 ) -> Change:
-    """Return the change that inserts lines above a statement and its leading comments, with at least `blank_below`
-    blank lines below them.
+    """Return the change that inserts lines above a statement and its comments, with `blank_below` blank lines or more.
 
     With `verbatim`, the text already has the indentation and line ends of its place.
     """
@@ -129,8 +127,7 @@ def insert_before(
 def insert_after(
     tree: Tree, place: Neighbour, text: str, code: Sequence[cst.CSTNode], blank_above: int = 0, blank_below: int = 0
 ) -> Change:
-    """Return the change that inserts lines below a statement, with at least the given numbers of blank lines above and
-    below them."""
+    """Return the change that inserts lines below a statement, with at least so many blank lines above and below."""
     start, end = tree.statement_start(place.node), tree.range(place.node)[1]
     indent = _indentation(tree, tree.lines.start(start))
     newline = tree.line_end(end)
@@ -258,8 +255,7 @@ def _line_above(tree: Tree, offset: int) -> tuple[int, str] | None:
 
 
 def above_comments(tree: Tree, offset: int, indent: str) -> int:
-    """Return the offset above the comment lines that precede a statement; comments at the top of the file belong to the
-    file."""
+    """Return the offset above the comments that precede a statement, except those at the top of the file."""
     found = offset
     while (above := _line_above(tree, found)) and above[1].lstrip("\f").startswith(indent + "#"):
         if tree.starts_in_string(above[0]) or above[1].startswith(MARK):

@@ -30,8 +30,7 @@ class Unresolvable(Exception):
 
 
 class Change(NamedTuple):
-    """Replace `text[start:end]` with `content`; offsets count code points of the whole text, including a byte-order
-    mark."""
+    """Replace `text[start:end]` with `content`; offsets count code points, including a byte-order mark."""
 
     start: int
     end: int
@@ -154,8 +153,7 @@ def whole_lines(text: str, change: Change) -> bool:
 
 
 def one_line_end(text: str, change: Change) -> Change:
-    """Return the change with its neighbour's line end if a carriage return and a line feed would otherwise merge into
-    one."""
+    """Return the change with its neighbour's line end if `\\r` and `\\n` would otherwise merge into one line end."""
     start, end, content = change
     if content.startswith("\n") and text.endswith("\r", 0, start):
         return change._replace(content=LINE_END.sub("\r", content))

@@ -251,8 +251,7 @@ class Tree:
         return self._parts[index]
 
     def _locate(self, index: int) -> _Part:
-        """Compute the positions of a part's nodes with libcst, in the part alone, and shift them to its place in the
-        text."""
+        """Compute the positions of a part's nodes with libcst, in the part alone, and shift them to its place."""
         module = self.module
         body = module.body[index - 1 : index] if 0 < index <= len(module.body) else ()
         header = module.header if index == 0 else module.footer if index > len(module.body) else ()

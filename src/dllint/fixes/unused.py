@@ -22,8 +22,7 @@ _ASKED = frozenset({"get_worker_info", "initial_seed", "get_rank"})
 
 
 def without_unused(old: str, new: str) -> str:
-    """Return the new text without top-level imports and simple local variables that the old text used and the new one
-    does not.
+    """Return the new text without top-level imports and simple local variables that only the old text used.
 
     Raises:
         Unresolvable: one of the texts does not parse.
@@ -122,8 +121,7 @@ def _without(tree: Tree, line: cst.SimpleStatementLine, lost: set[str]) -> Itera
 
 
 def _uses(tree: Tree) -> set[str]:
-    """Return the names that the code reads or binds outside imports, and the words in its strings, such as those of
-    `__all__`."""
+    """Return the names that the code reads or binds outside imports, and the words in its strings (`__all__`)."""
     found: set[str] = set()
     waiting: list[cst.CSTNode] = [tree.module]
     while waiting:

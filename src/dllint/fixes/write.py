@@ -134,8 +134,7 @@ def _umask() -> int:
 
 
 def _copy_owner(source: str, target: str) -> None:
-    """Copy owner and group if permitted. Only a superuser may change the owner; otherwise the new file belongs to the
-    user."""
+    """Copy owner and group. Only a superuser may change the owner; otherwise the new file belongs to the user."""
     if hasattr(os, "chown"):
         status = os.stat(source)
         with contextlib.suppress(PermissionError):

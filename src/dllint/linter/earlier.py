@@ -12,8 +12,7 @@ from dllint.linter.report import Execution, Report
 from dllint.reading import Lookups
 
 EDITED_FILES = 20
-"""Maximum number of files to parse to find out whether an edit changed their facts; with more, the project is
-analysed."""
+"""Maximum number of edited files to parse to see whether their facts changed; with more, the project is analysed."""
 
 
 def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | None], Report]) -> Report:

@@ -59,8 +59,7 @@ def _concerns(finding: Finding, asked: Set[str]) -> bool:
 
 
 def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
-    """Return a function from a path to the codes and prefixes ignored there. Patterns are relative to the
-    configuration's directory."""
+    """Return a function from a path to the codes ignored there; patterns start at the configuration's directory."""
     if not settings.per_file_ignores:
         return lambda path: ()
     from dllint.gitignore import Patterns

@@ -29,8 +29,7 @@ def step(name: str) -> AbstractContextManager[None]:
 
 
 def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
-    """Yield the findings of the enabled rules. A rule that crashes becomes a problem of the report; the others still
-    run."""
+    """Yield the findings of the enabled rules. A rule that crashes is added to the problems; the others still run."""
     for rule in registry.rules():
         if not run.settings.selects(rule.code, rule.page.preview):
             continue

@@ -13,8 +13,7 @@ Outcome = Literal["started", "failed", "not tried"]
 
 @dataclass(frozen=True)
 class Loader(Record, kind="loader"):
-    """A DataLoader was built. `arguments` are its arguments; values that are not JSON appear as class or qualified
-    name.
+    """A DataLoader was built. `arguments` that are not JSON values are recorded by class or qualified name.
 
     `method` is that of an explicit `multiprocessing_context`; otherwise `None`, because it is decided only by
     iterating. `error` is the exception of the constructor.
@@ -77,8 +76,7 @@ class Progress(Record, kind="progress"):
 
 @dataclass(frozen=True)
 class Epoch(Record, kind="epoch"):
-    """An iteration over a loader ended: at the end of the data, `cut` by the limit of batches, or abandoned by the
-    program.
+    """An iteration over a loader ended: at the end of the data, `cut` by the batch limit, or left by the program.
 
     `wait` is the time that the program waited for batches (`first` of it for the first batch), `step` the time between
     receiving a batch and requesting the next (of fast batches after the first 64, two in 64 represent all of them);
@@ -103,8 +101,7 @@ class Epoch(Record, kind="epoch"):
 
 @dataclass(frozen=True)
 class Storages(Record, kind="storages"):
-    """What pickling `(dataset, collate_fn, worker_init_fn)` of a loader to one worker would take, counted without doing
-    it.
+    """What pickling `(dataset, collate_fn, worker_init_fn)` of a loader to one worker needs, counted without doing it.
 
     `fds`, `maps` and `shm` are what the storages will take under `strategy`, the sharing strategy; `pickled` is the
     length of the pickle; `arrays` and `array_bytes` are the ndarrays in it, which are copied to every worker.
@@ -166,8 +163,7 @@ class Batch(Record, kind="batch"):
 
 @dataclass(frozen=True)
 class Kept(Record, kind="kept"):
-    """How many descriptors, and maps of tensors in shared memory, the consuming process gains per batch (least squares
-    over `batches`)."""
+    """Descriptors, and maps of shared tensors, that the consumer gains per batch (least squares over `batches`)."""
 
     loader: str = ""
     number: int = 0

@@ -50,8 +50,7 @@ class Limits(Record, kind="limits"):
 
 @dataclass(frozen=True)
 class Cuda(Record, kind="cuda"):
-    """CUDA in a process: `poisoned` if a forked child cannot use it, `used` if it was used, `site` the call that used
-    it."""
+    """CUDA in a process: `poisoned` if a forked child cannot use it, `used` if it was, `site` the call that did."""
 
     poisoned: bool = False
     used: bool = False

@@ -74,8 +74,7 @@ class Launch(Record, kind="launch"):
 
 @dataclass(frozen=True)
 class Throwaway(Record, kind="throwaway"):
-    """The process made a fork to count or to try something, the leader of its own session: nothing in that session
-    belongs to the program."""
+    """The process made a fork to count or try something; nothing in that fork's session belongs to the program."""
 
     session: int = -1
 
@@ -128,8 +127,7 @@ class Enough(Record, kind="enough"):
 
 @dataclass(frozen=True)
 class End(Record, kind="end"):
-    """A process ended, as far as it could record this. `site` is the innermost frame in the user's code, `frames` all
-    of them, outermost first.
+    """A process ended, if it could record this. `site` is the innermost user frame, `frames` all, outermost first.
 
     `by` is what ended it: `itself`, `os._exit`, `max-epochs` (the run had seen enough).
     """

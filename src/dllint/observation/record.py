@@ -26,8 +26,7 @@ class Site:
 
     @property
     def span(self) -> Span | None:
-        """The span of the call, equal to that of a static finding at the same call; `None` if only the line is
-        known."""
+        """The span of the call, equal to a static finding's at the same call; `None` if only the line is known."""
         if self.column is None or self.end_line is None or self.end_column is None:
             return None
         return Span(self.line, self.column, self.end_line, self.end_column)

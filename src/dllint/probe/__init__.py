@@ -1,2 +1,1 @@
-"""The code that runs inside the user's processes: standard library only; torch and NumPy once the program has imported
-them."""
+"""The code inside the user's processes: standard library only; torch and NumPy once the program has imported them."""

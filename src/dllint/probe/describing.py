@@ -1,5 +1,4 @@
-"""Describe a loader's arguments, dataset and context for records, without fixing a start method that is still
-undecided."""
+"""Describe a loader's arguments, dataset and context for records, without fixing an undecided start method."""
 
 from __future__ import annotations
 
@@ -8,8 +7,7 @@ from typing import Any
 
 
 def length(loader: Any) -> int | None:
-    """Return the batches per epoch. An IterableDataset is not asked, because the loader would then warn about its
-    answer."""
+    """Return the batches per epoch. An IterableDataset is not asked, because the loader would warn about its answer."""
     if is_iterable(loader.dataset):
         return None
     try:
@@ -44,8 +42,7 @@ def qualified(cls: type) -> str:
 
 
 def described(value: Any) -> Any:
-    """Return a value as JSON: scalars and short lists of them unchanged, functions and classes by name, the rest by
-    class."""
+    """Return a value as JSON: scalars and short lists unchanged, functions and classes by name, the rest by class."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

@@ -67,8 +67,7 @@ def is_whole(iteration: events.Iteration) -> bool:
 
 
 def cut_at(count: Count) -> int:
-    """Return after how many batches an epoch ends: after one if the loader has had its epochs and waits for another
-    loader; -1 for no limit."""
+    """Return after how many batches an epoch ends: 1 if the loader only waits for another one; -1 for no limit."""
     if not plan.max_batches:
         return -1
     return 1 if plan.max_epochs and seen_of(count) >= plan.max_epochs * plan.max_batches else plan.max_batches

@@ -192,8 +192,7 @@ def _stays_first(statement: ast.AST, index: int, holder: ast.AST) -> bool:
 
 
 def _mark_before(statement: ast.stmt, path: str, lines: list[int]) -> ast.stmt:
-    """Return the marker statement. It tolerates a missing `_NAME`, because code may be pickled and executed
-    elsewhere."""
+    """Return the marker statement; it tolerates a missing `_NAME`, because code may be pickled and run elsewhere."""
     import ast
 
     _marks.places.append((path, lines))

@@ -265,8 +265,7 @@ def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, err
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Wrap `__next__`. Trivial items come at 40,000 batches per second; benchmarks/overhead.py measures the cost of
-    this code."""
+    """Wrap `__next__`. Trivial items come at 40,000 batches per second: benchmarks/overhead.py measures this code."""
 
     @functools.wraps(original)
     def __next__(self: Any) -> Any:

@@ -1,5 +1,4 @@
-"""Measurements from `/proc` for a process: memory, descriptors, maps, threads. On systems other than Linux they are
-`None`.
+"""Measurements of a process from `/proc`: memory, descriptors, maps, threads; `None` on systems other than Linux.
 
 Sizes are in bytes. For a process that has ended or belongs to another user they are `None`; no error is raised.
 """
@@ -78,8 +77,7 @@ def threads(process: Process = "self") -> int | None:
 
 
 def thread_names() -> list[str]:
-    """Return the names of this process's threads, sorted. Libraries rarely name theirs, so many equal the process's
-    name."""
+    """Return the names of this process's threads, sorted; most libraries leave them at the process's own name."""
     try:
         tasks = os.listdir("/proc/self/task")
     except OSError:

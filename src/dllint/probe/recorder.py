@@ -143,8 +143,7 @@ def hold() -> int:
 
 
 def held() -> int:
-    """Return the descriptor from `hold` if it still refers to the same file, else -1: a program may close it and reuse
-    its number."""
+    """Return the descriptor from `hold`; -1 if the program has closed it, even if it has reused the number."""
     if _held < 0:
         return -1
     try:

@@ -1,5 +1,4 @@
-"""Keep a shortened run from overwriting results: what it saves goes to the scratch directory, and is read back from
-there.
+"""Keep a shortened run from overwriting results: its saves go to the scratch directory, and are read back from there.
 
 Redirected are `torch.save`, safetensors, files opened for writing under the name of a checkpoint (as Lightning, fsspec
 and torch.distributed.checkpoint write them), and files copied or renamed to such a name. The scratch directory holds
@@ -23,16 +22,14 @@ from typing import Any
 from dllint.probe import imports, plan, recorder, sites
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".pth.tar", ".pt.tar", ".ptl", ".onnx")
-"""File suffixes of checkpoints: PyTorch's own, Lightning's, safetensors', torch.distributed.checkpoint's and exported
-models."""
+"""Suffixes of checkpoints: PyTorch, Lightning, safetensors, torch.distributed.checkpoint and exported models."""
 
 _exists = os.path.lexists
 _open, _stat, _replace, _remove = io.open, os.stat, os.replace, os.remove
 _WRITING = frozenset("wax+")
 
 _redirected = False
-"""Whether this process has redirected anything: only then are names that are not a checkpoint's looked up for
-reading."""
+"""Whether this process has redirected anything: only then are reads of other names than a checkpoint's looked up."""
 
 
 def is_checkpoint(path: str) -> bool:
@@ -243,8 +240,7 @@ def _looking() -> Any:
 
 
 def _to_rename(src: Any, dst: Any, api: str) -> tuple[Any, Any]:
-    """Return the source and target of a rename: a redirected file stays redirected, and a new checkpoint is
-    redirected."""
+    """Return source and target of a rename: a redirected file stays redirected, a new checkpoint is redirected."""
     source, place = to_read(src, True), place_of(dst)
     becomes = place is not None and (is_checkpoint(place) or is_checkpoint(place_of(src) or ""))
     redirected = place is not None and not inside(place) and (source is not src or becomes)

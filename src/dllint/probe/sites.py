@@ -60,8 +60,7 @@ def chain(frame: FrameType | None, most: int = _MOST) -> list[dict[str, Any]]:
 
 
 def place(found: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the call to report for a chain: in the program itself, else the innermost one; `None` for an empty
-    chain."""
+    """Return the call to report for a chain: one in the program itself, else the innermost; `None` if it is empty."""
     return next((one for one in found if not is_installed(one["path"])), found[0] if found else None)
 
 

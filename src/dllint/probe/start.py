@@ -73,8 +73,7 @@ def _cwd() -> str:
 
 
 def _watch_crashes() -> int:
-    """Enable faulthandler: stacks are written when the process crashes, and when the launcher asks by an unused
-    signal."""
+    """Enable faulthandler: stacks are written at a crash, and on a signal from the launcher that nothing else uses."""
     import faulthandler
 
     descriptor = recorder.hold()

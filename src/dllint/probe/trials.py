@@ -69,8 +69,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Why the objects could not be counted: the exception of pickling them or, if `exception` is "", why it did not
-    finish."""
+    """Why the objects could not be counted: the exception of pickling or, if that is "", why it did not finish."""
 
     exception: str
     text: str
@@ -154,8 +153,7 @@ def _trial_loader(loader: Any, method: str) -> Any:
 
 
 def _first(sampler: Any, otherwise: list[Any]) -> list[Any]:
-    """Return the first output of the loader's own sampler, because keys need not be numbers. A batch is cut to two
-    items."""
+    """Return the first output of the loader's own sampler (keys need not be numbers); a batch is cut to two items."""
     try:
         found = list(islice(iter(sampler), 1))
     except Exception:
@@ -292,8 +290,7 @@ def _die_with_parent() -> None:
 
 
 def _ends(written: IO[bytes]) -> bytes:
-    """Return the beginning and the end of the output: a crash is named in the first line, above a stack of any
-    depth."""
+    """Return the beginning and the end of the output: a crash is named in the first line, above a deep stack."""
     size = written.seek(0, os.SEEK_END)
     written.seek(0)
     if size <= _KEPT:

@@ -64,8 +64,7 @@ def _arrive(given: dict[str, Any]) -> events.WorkerState:
 
 
 def dataset_of(given: dict[str, Any]) -> Any:
-    """Return the dataset among the arguments of `_worker_loop`; torch 2.15 passes it in a list, which the loop
-    empties."""
+    """Return the dataset among the arguments of `_worker_loop`; torch 2.15 passes it in a list that it empties."""
     holder = given.get("dataset_holder")
     return holder[-1] if holder else given.get("dataset")
 

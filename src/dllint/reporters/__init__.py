@@ -61,8 +61,7 @@ def fixable(finding: Finding, unsafe: bool) -> bool:
 def render(
     name: str, report: Report | RunReport | Trace, style: Style, folder: Literal["", "runs.", "traces."] = ""
 ) -> str:
-    """Render a report in the format `name`, whose module is in `folder`. The result ends with a newline unless it is
-    empty."""
+    """Render a report in the format `name`, a module of `folder`; it ends with a newline unless it is empty."""
     if not folder:
         report = by_cell(cast("Report", report))
     text: str = import_module(f"dllint.reporters.{folder}{name}").render(report, style)

@@ -19,8 +19,7 @@ def render(report: Report, style: Style) -> str:
 
 
 def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
-    """Return one finding as JSON. `related` contains the trace, starting at the launcher, and then the other related
-    places."""
+    """Return one finding as JSON; `related` has the trace, from the launcher on, then the other related places."""
     return {
         "code": finding.code,
         "name": finding.name,

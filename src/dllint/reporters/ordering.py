@@ -8,8 +8,7 @@ from dllint.finding import SEVERITIES, Finding
 
 
 def by_file(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
-    """Return the findings of each file, sorted by place; files with errors come first, and a file before those with its
-    consequences."""
+    """Return the findings of each file by place; files with errors first, and causes before consequences."""
     files: dict[str, list[Finding]] = {}
     for finding in findings:
         files.setdefault(finding.path, []).append(finding)

@@ -11,8 +11,7 @@ _SHOWN_S = 0.005
 
 
 def profile_lines(profile: Profile, names: Mapping[str, str]) -> list[str]:
-    """Return processor time by step and rule, then by kind of query, the longest first. `names` maps codes to rule
-    names."""
+    """Return processor time by step and rule, then by kind of query, longest first; `names` maps codes to names."""
     steps = sorted(profile.steps.items(), key=lambda one: -one[1])
     lines = [f"processor time by step and rule, {sum(profile.steps.values()):.2f} s in all:"]
     lines += [

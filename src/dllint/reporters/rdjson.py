@@ -53,8 +53,7 @@ def _location(one: Finding | Place, report: Report, style: Style) -> dict[str, A
 
 
 def _suggestion(fix: Fix, finding: Finding, report: Report) -> dict[str, Any] | None:
-    """Return a fix as one replacement, from its first edit to its last; `None` if it changes another file or a
-    notebook."""
+    """Return a fix as one replacement, from first to last edit; `None` if it changes another file or a notebook."""
     edits = text_edits(fix, report)
     if not edits or finding.cell is not None or any(edit.path != finding.path for edit in edits):
         return None

@@ -162,6 +162,5 @@ def _fix(fix: Fix, report: Report, style: Style) -> dict[str, Any] | None:
 
 
 def _plain(text: str) -> str:
-    """Escape a message so that nothing in it reads as a link, `[…](…)`, or as a placeholder, `{0}` (SARIF,
-    "Messages")."""
+    """Escape link syntax, `[…](…)`, and placeholders, `{0}`, in a message (SARIF, "Messages")."""
     return _PLACEHOLDER.sub(r"{{\1}}", text.replace("](", "\\]("))

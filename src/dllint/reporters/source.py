@@ -18,8 +18,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 @lru_cache(maxsize=4)
 def split_lines(text: str) -> list[str]:
-    """Return the lines as Python counts them, without a byte-order mark: form feeds and Unicode separators are no line
-    ends."""
+    """Return the lines as Python counts them, without a byte-order mark; form feeds and Unicode separators end none."""
     return _NEWLINE.split(text.removeprefix("\ufeff"))
 
 
@@ -111,8 +110,7 @@ def plain(text: str) -> str:
 
 
 def visible(line: str) -> tuple[str, list[int]]:
-    """Return the line as a terminal can show it, and the screen columns where each code point starts and where the line
-    ends."""
+    """Return the line as a terminal can show it, and the screen columns of each code point and of the line's end."""
     shown, starts = cells(line)
     return "".join(shown), starts
 

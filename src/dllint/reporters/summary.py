@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def footer(report: Report, style: Style) -> Iterator[str]:
-    """Yield counts by severity, whether the project is ready for Python 3.14 if that was requested, and the next
-    commands."""
+    """Yield counts by severity, readiness for Python 3.14 if requested, and the next commands."""
     files = counted(report.files_checked, "file")
     skipped = f", {report.files_skipped} skipped" if report.files_skipped else ""
     if not report.findings and not report.files_checked and not report.files_skipped:
@@ -74,8 +73,7 @@ def _commands(report: Report, style: Style, offered: bool, hidden: bool) -> Iter
 
 
 def _look_closer(findings: Sequence[Finding], style: Style) -> tuple[str, str]:
-    """Return the command that shows why a finding exists: a trace of the calls that lead to it, or a run of the
-    program."""
+    """Return the command that shows why a finding exists: a trace of the calls to it, or a run of the program."""
     traced = next((one for one in findings if one.trace), None)
     if traced is None:
         return "dllint run SCRIPT", "run the program briefly, to see which findings are true"

@@ -157,8 +157,7 @@ def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint,
 
 
 def _excerpts(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a diff, long ones shortened to the part where a removed line and the added line after it
-    differ."""
+    """Yield the lines of a diff; long ones are shortened to where a removed and the following added line differ."""
     for index, line in enumerate(lines):
         if len(line) <= LONGEST_CHANGED:
             yield line

@@ -126,8 +126,7 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
 
 
 def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:
-    """Return the best matching finding: of the failing loader, or on a line in the failure's traceback; `None` if there
-    is none."""
+    """Return the best match: a finding of the failing loader, or on a line of the traceback; else `None`."""
     frames = [] if failure.end is None else [failure.end.site, *failure.end.frames]
     ranked: list[tuple[int, int, int, Finding]] = []
     for order, finding in enumerate(findings):

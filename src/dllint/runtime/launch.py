@@ -91,8 +91,7 @@ def mark(scratch: str) -> str:
 
 
 def environment(scratch: str, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment of the program: the user's own, the probe prepended to PYTHONPATH, and the scratch
-    directory."""
+    """Return the environment of the program: the user's, with the probe in PYTHONPATH and the scratch directory."""
     old = base.get("PYTHONPATH")
     return {
         **base,

@@ -73,8 +73,7 @@ class Limits:
 
     @property
     def memory(self) -> int | None:
-        """The memory that all processes together may use: that of the machine, or less if a group or a job limits
-        it."""
+        """The memory that all processes together may use: the machine's, or the lower limit of a group or a job."""
         said = [
             self.memory_total,
             self.cgroup.limit if self.cgroup else None,
@@ -190,8 +189,7 @@ def cgroup(root: str = "/") -> Cgroup | None:
 
 
 def memory_kills(root: str = "/") -> int:
-    """Return how many processes of this group, or else of this machine, the kernel has killed for lack of memory so
-    far."""
+    """Return how many processes of this group, or else of this machine, the kernel has killed for lack of memory."""
     for controller, name in (("memory", "memory.oom_control"), ("", "memory.events")):
         path = _cgroup_path(root, controller)
         count = _pairs(path / name).get("oom_kill") if path is not None else None
@@ -201,8 +199,7 @@ def memory_kills(root: str = "/") -> int:
 
 
 def _cgroup_path(root: str, controller: str) -> Path | None:
-    """Return the directory of this process's group: for a controller of version 1, or for version 2 if the name is
-    empty.
+    """Return the directory of this process's group: for a version 1 controller, or for version 2 if it is "".
 
     In a container the path is often the host's and does not exist; then the mount itself is the group. `None` if there
     is no group.
@@ -251,8 +248,7 @@ _UNITS = {"": 1 << 20, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def slurm(environment: Mapping[str, str] = os.environ) -> Slurm | None:
-    """Return the SLURM job of this process; `None` if there is none. Sizes are in MiB unless they have a unit
-    letter."""
+    """Return the SLURM job of this process; `None` if there is none. Sizes without a unit are in MiB."""
     job = environment.get("SLURM_JOB_ID") or environment.get("SLURM_JOBID")
     if not job:
         return None

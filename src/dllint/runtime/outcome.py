@@ -89,8 +89,7 @@ def _ranks(shown: LoaderRun, runs: Iterable[LoaderRun]) -> tuple[LoaderRun, ...]
 
 
 def how_it_ended(run: Run) -> Ending:
-    """Return how the program ended, as its launcher saw it. A lost item counts as a hang, because its receiver waits
-    forever."""
+    """Return how the program ended, as its launcher saw it. A lost item is a hang: its receiver waits forever."""
     if run.ended == "interrupt":
         return "interrupted"
     if run.ended == "time-limit":

@@ -94,8 +94,7 @@ class Population:
         return taken
 
     def end(self, patience: float) -> list[Member]:
-        """End all living processes, after a moment to end by themselves: first SIGTERM, then SIGKILL. Returns the ended
-        ones.
+        """End all living processes after a moment to end by themselves: first SIGTERM, then SIGKILL. Returns them.
 
         Resource trackers may end by themselves within `patience` seconds.
         """

@@ -212,8 +212,7 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
 
 
 def _series(run: LoaderRun) -> list[tuple[int, list[Sample]]]:
-    """Return, by worker, the samples at the first batch and the ends of epochs, from the process with the most
-    samples."""
+    """Return, by worker, the samples at the first batch and epoch ends, of the process with the most samples."""
     by_pid: dict[int, list[Sample]] = {}
     for sample in run.samples:
         if sample.worker is not None and sample.moment in ("first batch", "epoch end") and sample.rss is not None:

@@ -112,8 +112,7 @@ class Run:
 
 
 def _ending(limit: float) -> float:
-    """Return how many seconds before the limit the program is asked to end, because its last measurements take a
-    few."""
+    """Return how long before the limit the program is asked to end, in seconds: its last measurements take a few."""
     return min(max(limit / 20, 5), limit / 2)
 
 

@@ -132,8 +132,7 @@ class Answers:
             yield from in_cells([whole], raw.sources, raw.notebooks)
 
     def _suppression(self, shown: Finding, raw: Finding) -> TextEdit | None:
-        """Return an edit that adds a suppression comment with a placeholder for a reason; `None` if the line cannot
-        take a comment."""
+        """Return an edit that adds a suppression comment with room for a reason; `None` if the line cannot take one."""
         report = self._result.raw
         if raw.code in (suppressions.NEVER_SUPPRESSED, *suppressions.ABOUT_SUPPRESSIONS):
             return None

@@ -73,8 +73,7 @@ def position(lines: list[str], line: int, column: int, encoding: Encoding) -> tu
 
 
 def place(lines: list[str], line: int, character: int, encoding: Encoding) -> tuple[int, int]:
-    """Convert a protocol position to line and column from 1, in code points; positions beyond a line's end are
-    clamped."""
+    """Convert a protocol position to line and column from 1, in code points; a column beyond the line is clamped."""
     text = lines[line] if line < len(lines) else ""
     column = 0
     while column < len(text) and units(text[: column + 1], encoding) <= character:

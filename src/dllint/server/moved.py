@@ -89,8 +89,7 @@ class Move:
 
 
 def _stretch(old: str, new: str) -> tuple[int, int]:
-    """Return the stretch of the old text that the edit replaced; for inserted or removed lines, from the start of a
-    line."""
+    """Return the stretch of the old text that the edit replaced; for whole lines, from the start of a line."""
     least = min(len(old), len(new))
     start = _common(old, new, least)
     end = len(old) - _common(old[::-1], new[::-1], least - start)
@@ -167,8 +166,7 @@ def silences_the_same(old: str, new: str, move: Move) -> bool:
 
 
 def moved(finding: Finding, path: str, shown: str, move: Move) -> Finding:
-    """Return a finding after an edit of a file, with its places there and the line numbers of that file in its texts
-    moved.
+    """Return a finding after an edit of a file, with moved places and line numbers of that file.
 
     Args:
         finding: with places in any files.
@@ -215,8 +213,7 @@ def _edit(edit: Edit, path: str, move: Move) -> Edit:
 
 
 def words_moved(shown: str, move: Move) -> Callable[[str], str]:
-    """Return a function that updates the line numbers of a file in a sentence (`train.py:12`) to those after the
-    edit."""
+    """Return a function that updates the line numbers of a file in a sentence, like `train.py:12`, after the edit."""
     mention = re.compile(rf"(?<![\w./-]){re.escape(shown)}:(\d+)(?!\d)")
 
     def turned(text: str) -> str:

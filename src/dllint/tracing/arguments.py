@@ -147,8 +147,7 @@ def _given(loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:
 
 
 def datasets(project: Project, loader: Loader) -> Iterator[DatasetTrace]:
-    """Yield the datasets that the loader reads from: those of the project with the attributes that they keep, others by
-    name."""
+    """Yield the datasets that the loader reads from: the project's with their kept attributes, others by name."""
     objects = project.dataset_objects(loader)
     seen: set[tuple[str, str, Span | None]] = set()
     for value in (*project.dataset_values(loader), *objects):

@@ -197,8 +197,7 @@ def _source(arrival: Arrival) -> str:
 
 
 def _others(project: Project, methods: StartMethods, group: list[Arrival]) -> int:
-    """Return the number of chains besides the shortest one: summed over the origins of the group, the call paths from
-    each to here."""
+    """Return the number of chains besides the shortest: the call paths to here from each origin of the group."""
     ways = 0
     for arrival in {_origin(one): one for one in reversed(group)}.values():
         ways += _Ways(project, methods, arrival).to(arrival.file, arrival.scope)

@@ -9,8 +9,7 @@ from dllint.span import Span
 
 
 def statement_at(file: SourceFile, line: int) -> tuple[Span, int, int] | None:
-    """Return the innermost statement that covers the line, else the nearest one, with its scope and region; `None` if
-    there is none."""
+    """Return the innermost statement that covers the line, else the nearest, with scope and region; else `None`."""
     known = list(_statements(file))
     covering = [one for one in known if one[0].line <= line <= one[0].end_line]
     if covering:

@@ -1,5 +1,4 @@
-"""Plain attributes of a dataset, in the iterating process and in its workers: shows whether a change reaches the
-workers.
+"""Plain attributes of a dataset, in the iterating process and its workers: shows whether changes reach the workers.
 
 Records numbers, strings and small arrays of the dataset and of the objects inside it, as they are when an epoch begins.
 Nothing is called on them except their own representation.

@@ -1,5 +1,4 @@
-"""Open files that a forked worker inherits from its parent: whether both share one offset, and whether the worker moves
-it.
+"""Open files that a forked worker inherits from its parent: whether they share an offset, and whether it moves.
 
 The race itself occurs in only a few of ten thousand reads, so a clean run proves nothing. These facts are exact: parent
 and worker hold the same open file description (`kcmp(2)`, KCMP_FILE), and the offset differed after a fetch. A file

@@ -1,5 +1,4 @@
-"""The report of a run for people: the findings with their verdicts, a summary per loader, how the program ended and
-why."""
+"""The report of a run for people: findings with verdicts, a summary per loader, how the program ended and why."""
 
 from __future__ import annotations
 

@@ -78,8 +78,7 @@ def _guard(life: int, session: int, mark: str, directories: Sequence[str]) -> No
 
 
 def end(session: int, mark: bytes, known: dict[int, bytes], namespace: str) -> None:
-    """Kill all processes of the run: those known, those in its session or namespace, those with its mark, and their
-    descendants."""
+    """Kill all processes of the run: those known, in its session or namespace, or with its mark; and descendants."""
     since = time.monotonic()
     while time.monotonic() - since < _PATIENCE:
         found = _living(session, mark, known, namespace)

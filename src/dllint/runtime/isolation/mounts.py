@@ -76,8 +76,7 @@ def unshare(flags: int) -> None:
 
 
 class Owned:
-    """The parts of the needed directories that belong to the user who runs the program; determined outside the
-    namespace.
+    """The parts of the needed directories that belong to the running user; determined outside the namespace.
 
     Attributes:
         roots: where separate layers must begin, below a directory that another user owns. A change in a directory

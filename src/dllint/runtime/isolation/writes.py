@@ -21,8 +21,7 @@ _COMPARED = 64 << 20
 
 
 def listed(layers: Sequence[tuple[str, int]], without: Sequence[str]) -> tuple[Written, ...]:
-    """Return every file that was written, deleted or moved, sorted by path; `without` lists the run's own
-    directories."""
+    """Return every file written, deleted or moved, sorted by path; `without` lists the run's own directories."""
     found = [one for place, upper in layers for one in _in(place, f"/proc/self/fd/{upper}", tuple(without))]
     return tuple(sorted(found, key=lambda one: one.path))
 
