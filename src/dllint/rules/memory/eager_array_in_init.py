@@ -19,6 +19,7 @@ from dllint.project.item_texts import named_as_text
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.objects_from_files import Records
+from dllint.rules.memory.readings import grows_when_forked
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, val
     """Whether forked workers read texts of a table: DLL302 says what they cost."""
     kept, holder = keeping.kept, keeping.holder.of
     assert isinstance(holder, Class)
-    if not any(regime.method == "fork" for regime in regimes) or project.ask(Records).table(kept) is None:
+    if not grows_when_forked(regimes) or project.ask(Records).table(kept) is None:
         return False
     return named_as_text(project.item_code, value, kept.attr, holder)
 

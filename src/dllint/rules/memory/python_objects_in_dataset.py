@@ -18,7 +18,7 @@ from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, lists_paths
-from dllint.rules.memory.readings import Held
+from dllint.rules.memory.readings import Held, grows_when_forked
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
@@ -39,6 +39,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 known[value] = list(_objects(project, value))
             for keeping, held in known[value]:
                 kept = keeping.kept
+                if held.table and not grows_when_forked(regimes):
+                    continue
                 judged = [
                     (rank, regime)
                     for regime in regimes
@@ -127,7 +129,7 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
     kept = keeping.kept
     method = regime.described
     values = {"kept": f"{value.of.name}.{keeping.path}", "method": method}
-    values["remedy"] = "main" if regime.method == "fork" else "sent"
+    values["remedy"] = "table" if held.table else "main" if regime.method == "fork" else "sent"
     severity: Severity = "info"
     related: tuple[Place, ...] = ()
     forked = regime.method == "fork"

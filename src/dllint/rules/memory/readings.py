@@ -56,7 +56,7 @@ from dllint.libraries.records import (
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
-from dllint.project import Project
+from dllint.project import Project, Regime
 from dllint.span import Span
 
 MAPPING = frozenset({"map", "imap", "imap_unordered"})
@@ -106,6 +106,13 @@ class Held:
     def table(self) -> bool:
         """Whether it is a table, whose pickled copies are DLL301's to report."""
         return self.reading is not None and self.reading.kind == FRAME
+
+
+def grows_when_forked(regimes: list[Regime]) -> bool:
+    """Whether what a table costs is its strings that forked workers read, and not its copies: unless the project itself
+    starts workers by another method, which is worse."""
+    forked = any(regime.method == "fork" for regime in regimes)
+    return forked and not any(regime.shown for regime in regimes if regime.method != "fork")
 
 
 class Readings(ABC):
