@@ -544,3 +544,24 @@ def build(path):
     return DataLoader(Table(path), num_workers=2, multiprocessing_context="spawn")
 """
     assert len(findings({"table.py": text}, **SELECT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("torch.as_tensor(pd.read_csv(path).values)", False),
+        ("torch.from_numpy(pd.read_csv(path)[2:9].values).float()", False),
+        ("torch.tensor(np.loadtxt(path)[:, 1:])", False),
+        ("np.asarray(pd.read_csv(path).values)", True),
+        ("pd.read_csv(path)[2:9].values", True),
+        ("np.stack([marks[chosen[0], :], np.mean(marks[chosen[[1, 2]], :], 0), marks[chosen[3], :]])", False),
+        ("np.stack([marks[0, :], marks[3, :]])", False),
+        ("np.concatenate([marks[:, :3], marks[:, 5:]])", True),
+    ],
+)
+def test_tensors_are_shared_and_some_rows_of_a_file_are_small(
+    rows: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    init = f"marks = loadmat(path)['marks']\nchosen = np.array([31, 37, 40, 43]) - 1\nself.rows = {rows}"
+    text = dataset(init, "import pandas as pd\nfrom scipy.io import loadmat\n")
+    assert bool(findings({"data.py": text}, **SELECT)) == found

@@ -309,7 +309,7 @@ class Evaluator:
         """Return the result of slicing a value; for an external store, the data that the slice reads."""
         if isinstance(value, Instance) and isinstance(value.of, External):
             parts = expr.index.elements if isinstance(expr.index, Tuple) else ()
-            mark = COLUMN_MARK if any(isinstance(one, Constant) and type(one.value) is int for one in parts) else "[:]"
+            mark = COLUMN_MARK if any(map(_is_number, parts)) else "[:]"
             return Instance(External(value.of.name + mark), value.file, value.call, value.frame)
         if isinstance(value, Display):
             return value.made_by(value.kind, Written(expr, site))
@@ -448,3 +448,10 @@ class Evaluator:
             if frame is None or not self.world.impossible(Site(function.file, function.scope, entry.end, end, frame)):
                 groups.append((NONE,))
         return union(groups)
+
+
+def _is_number(expr: Expr) -> bool:
+    """Whether an index is one number: a literal, or one of several indices, as `chosen[0]` is."""
+    if isinstance(expr, Subscript):
+        return _is_number(expr.index)
+    return isinstance(expr, Constant) and type(expr.value) is int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
@@ -86,6 +86,13 @@ class Array:
         return self.file.calls[self.call].span
 
 
+class _MadeOf(NamedTuple):
+    """The argument that a call makes an array of, and the library of that array if it is another one's."""
+
+    expr: Expr
+    library: str = ""
+
+
 class Arrays:
     """Finds the arrays among values."""
 
@@ -165,22 +172,26 @@ class Arrays:
                 sides = (self.computed(side, site, depth + 1, many) for side in (expr.left, expr.right))
                 found = next((side for side in sides if side is not None), None)
             case CallRef() if (made_of := self._same_as(expr, site)) is not None:
-                found = self.computed(made_of, site, depth + 1, many)
+                found = self.computed(made_of.expr, site, depth + 1, many)
+                if found is not None and made_of.library:
+                    found = replace(found, library=made_of.library)
             case Name() | IfExp() | CallRef() | Subscript():
                 steps = (one for one in self.origins.expressions(expr, site) if one.expr != expr)
                 parts = (self.computed(one.expr, one.site, depth + 1, many) for one in steps)
                 found = next((part for part in parts if part is not None), None)
         return None if found is None else replace(found, size=None)
 
-    def _same_as(self, expr: CallRef, site: Site) -> Expr | None:
+    def _same_as(self, expr: CallRef, site: Site) -> _MadeOf | None:
         """The array whose shape the result of a call has: `images` in `images.astype("float32")` or
         `np.transpose(images)`."""
         call = site.file.calls[expr.index]
         for value in self.world.values.evaluate(call.func, site):
             if isinstance(value, External):
                 maker = MAKERS.get(canonical(value.name))
-                return call.args[0].value if maker is not None and maker.shape == "same" and call.args else None
-        return call.func.value if isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING else None
+                same = maker is not None and maker.shape == "same" and call.args
+                return _MadeOf(call.args[0].value, maker.library) if same and maker is not None else None
+        kept = isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING
+        return _MadeOf(call.func.value) if kept and isinstance(call.func, Attribute) else None
 
     def _put_early(self, value: Display | Mapping) -> Iterator[tuple[Expr, Site]]:
         """The elements that a container is written with, and those added to it before workers start."""
@@ -270,8 +281,7 @@ class Arrays:
             return None
         if (value, depth) not in self._arrays:
             found = self._found(value, value.of, depth)
-            is_column = found is not None and found.table and COLUMN_MARK in value.of.name
-            self._arrays[value, depth] = None if is_column else found
+            self._arrays[value, depth] = None if found is not None and found.table and _is_column(value.of) else found
         return self._arrays[value, depth]
 
     def _found(self, value: Instance, of: External, depth: int) -> Array | None:
@@ -361,6 +371,8 @@ class Arrays:
         for one in self.world.values.evaluate(plain[0], site):
             parts: Values = self.world.mappings.elements(one) if isinstance(one, Display) else (one,)
             for part in parts:
+                if isinstance(one, Display) and isinstance(part, Instance) and _is_column(part.of):
+                    continue
                 inner = self._of(part, depth + 1)
                 if inner is None and isinstance(one, Display) and last_name(file.calls[index].func) in _JOINING:
                     inner = self._unpickled(part)
@@ -389,6 +401,10 @@ def _written(expr: Expr) -> Iterable[Expr]:
     if isinstance(expr, Dict):
         return [entry for key, entry in expr.items if key is not None]
     return expr.elements if isinstance(expr, (List, Tuple)) else ()
+
+
+def _is_column(of: object) -> bool:
+    return isinstance(of, External) and COLUMN_MARK in of.name
 
 
 def _displayed(values: Values) -> list[tuple[Expr, Site]]:
