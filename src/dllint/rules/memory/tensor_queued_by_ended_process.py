@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 CODE = "DLL309"
 _QUEUES = frozenset(f"multiprocessing.{name}" for name in ("Queue", "JoinableQueue", "SimpleQueue"))
+_PUTTING = ("put", "put_nowait")
 _WAITING = frozenset({"wait", "recv", "sleep", "acquire", "barrier", "synchronize", "input", "pause"})
 """Last names of calls that can keep a process alive until another one says so."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    if shares_by_files(project):
+    if not any(project.world.called(name) for name in _PUTTING) or shares_by_files(project):
         return
     causes: Causes[tuple[Launch, Reached, int]] = Causes()
     for launch in project.launches.all():
@@ -63,7 +64,7 @@ def _puts(project: Project, run: Reached) -> Iterator[int]:
     world = project.world
     for index in run.file.calls_of(run.scope):
         call = run.file.calls[index]
-        if not isinstance(call.func, Attribute) or call.func.attr not in ("put", "put_nowait") or not call.args:
+        if not isinstance(call.func, Attribute) or call.func.attr not in _PUTTING or not call.args:
             continue
         site = world.call_site(run.file, index, run.frame)
         values = [one for one in world.values.evaluate(call.args[0].value, site) if not isinstance(one, Const)]
