@@ -1001,3 +1001,32 @@ def test_an_error_needs_workers(workers: str, severity: str, told: Callable[...,
     (found,) = told({"main.py": HEAD + PLAIN + TAIL.replace("num_workers=4", f"num_workers={workers}")}, **SELECT)
 
     assert found.severity == severity
+
+
+GATED = """
+import os
+
+if os.environ.get("WHERE") == "gpu":
+    DEVICE = torch.device("cuda:0")
+else:
+    DEVICE = torch.device("cpu")
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        row = torch.zeros(8, device=DEVICE)
+        return self.scaled(row)
+
+    def scaled(self, row):
+        return row * torch.ones(8, device=DEVICE)
+"""
+
+
+def test_calls_on_a_device_that_an_option_selects_are_one_finding(told: Callable[..., Any]) -> None:
+    (found,) = told({"main.py": HEAD + GATED + TAIL}, **SELECT)
+
+    assert found.severity == "warning"
+    assert [place.message for place in found.related].count("this fails there too") == 1

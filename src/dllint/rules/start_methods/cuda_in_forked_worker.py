@@ -30,8 +30,16 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         uses = list(project.ask(CudaForks).worker_uses(loader))
         kept = list(project.ask(CudaForks).kept_on_gpu(loader))
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
+        # A device that an option selects is one cause, however many calls of the workers use it.
+        selected = {(use.reached.file.path, use.reached.file.calls[use.call].span) for use in uses if not use.certain}
         for finding in _of_loader(project, loader, uses, kept, poison):
-            causes.add(Use(finding, project.loader_place(loader)), (finding.path, finding.span))
+            own = (finding.path, finding.span)
+            if own in selected:
+                also = Place(finding.path, finding.span, _TOO)
+                place = project.loader_place(loader)
+                causes.add(Use(finding, place, made=(also,)), own, (loader.file.path, loader.call))
+            else:
+                causes.add(Use(finding, project.loader_place(loader)), own)
     for launch in project.launches.all():
         if project.ask(CudaForks).launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
