@@ -747,3 +747,65 @@ def test_no_fork_where_the_program_chose_spawn(told: Callable[..., Any]) -> None
     (finding,) = told({"train.py": text}, **SELECT)
 
     assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']
+
+
+BATCHER = """\
+import multiprocessing as mp
+
+
+def fill(loader, queue):
+    for batch in loader:
+        queue.put(batch)
+
+
+class Batcher:
+    def __init__(self, loader):
+        self.loader = loader
+        self.queue = mp.get_context("forkserver").Queue(2)
+
+    def __call__(self, size):
+        context = mp.get_context("forkserver")
+        process = context.Process(target=fill, args=(self.loader, self.queue))
+        process.start()
+        yield from iter(self.queue.get, None)
+
+
+class Pipeline:
+    def __init__(self, batcher):
+        self.batcher = batcher
+
+    def train(self):
+        for batch in self.batcher(32):
+            print(batch)
+"""
+TRAINING = """\
+from torch.utils.data import DataLoader
+from batcher import Batcher, Pipeline
+
+
+def build(rows):
+    loader = DataLoader(rows, num_workers={})  {}
+    return Batcher(loader), 3
+
+
+def main():
+    batcher, size = build(list(range({})))
+    Pipeline(batcher).train()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_loaders_that_several_scripts_give_one_launcher(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {
+        "batcher.py": BATCHER,
+        "first.py": TRAINING.format(4, "# DLL101", 100),
+        "second.py": TRAINING.format(2, "# DLL101", 200),
+        "third.py": TRAINING.format(0, "", 300),
+    }
+
+    assert findings(files, select=["DLL101"]) == marks(files)

@@ -919,3 +919,53 @@ def test_scripts_that_share_a_trainer_are_judged_by_their_own_loaders(
         files[f"script{number}.py"] = SCRIPT.format(options[trains], options[tests], mark)
 
     assert findings(files, **SELECT) == marks(files)
+
+
+ENCODER = """\
+import torch.multiprocessing as mp
+
+
+def work(device):
+    print(device)
+
+
+class Encoder:
+    def encode(self, rows, device=None, pool=None):
+        if TEST:
+            return self.several(device)
+        return rows
+
+    def several(self, devices):
+        context = mp.get_context("spawn")
+        for device in devices:
+            context.Process(target=work, args=(device,)).start()
+"""
+LISTS = "pool is not None or (isinstance(device, list) and len(device) > 0)"
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "found"),
+    [
+        (LISTS, "", False),
+        (LISTS, ', "cuda"', False),
+        (LISTS, ", device=0", False),
+        (LISTS, ', ["cuda:0", "cuda:1"]', True),
+        (LISTS, ", device=chosen()", True),
+        (LISTS, ", pool=3", True),
+        ("isinstance(device, (list, tuple))", ', "cuda"', False),
+        ("isinstance(device, (list, str))", ', "cuda"', True),
+        ("not isinstance(device, str)", ', "cuda"', False),
+        ("not isinstance(device, str)", ", ['cuda']", True),
+        ("isinstance(device, Sequence)", ', "cuda"', True),
+        ("isinstance(device, int)", ", True", True),
+    ],
+)
+def test_a_branch_for_another_class_of_argument(
+    test: str, given: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    files = {
+        "encoder.py": "from collections.abc import Sequence\n" + ENCODER.replace("TEST", test),
+        "main.py": f"from encoder import Encoder\nfrom outside import chosen\n\nEncoder().encode([1]{given})\n",
+    }
+
+    assert findings(files, **SELECT) == ({("main.py", 4, "DLL102")} if found else set())

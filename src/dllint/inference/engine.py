@@ -378,7 +378,7 @@ class World:
             if never_met(site.file, index):
                 return True
             entry = site.file.facts.regions[index]
-            if entry.kind not in ("if", "while") or entry.expr is None or not _over_names(entry.expr):
+            if entry.kind not in ("if", "while") or entry.expr is None or not _over_names(entry.expr, site.file):
                 continue
             where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
             if not self._given(entry.expr, where):
@@ -405,6 +405,8 @@ class World:
             )
         if isinstance(expr, BoolOp):
             return any(self._given(part, site) for part in expr.values)
+        if isinstance(expr, CallRef):
+            return self._given(site.file.calls[expr.index].args[0].value, site)
         # For a comparison the left side decides.
         return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
@@ -431,8 +433,12 @@ class World:
         return tuple(dict.fromkeys(found))
 
 
-def _over_names(expr: Expr) -> bool:
-    """Whether a test consists only of names, constants, comparisons and logical operators."""
+def _over_names(expr: Expr, file: SourceFile) -> bool:
+    """Whether a test consists only of names, constants, comparisons, logical operators, `isinstance` and `len`."""
     if isinstance(expr, (Name, Constant)):
         return True
-    return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part) for part in expr.children())
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        named = call.func in (Name("isinstance"), Name("len"))
+        return named and bool(call.args) and isinstance(call.args[0].value, Name) and not call.args[0].keyword
+    return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part, file) for part in expr.children())

@@ -7,7 +7,19 @@ from collections.abc import Callable, Iterator
 from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.interface import Engine
-from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values, const
+from dllint.inference.values import (
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Partial,
+    Site,
+    Value,
+    Values,
+    const,
+)
 from dllint.linking.conditions import may_change, render
 from dllint.linking.source import Binding, SourceFile
 from dllint.span import Span
@@ -160,21 +172,27 @@ def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, 
         if isinstance(right, Constant):
             found = world.values.truth(world.values.compared(op, (value,), (const(right.value),)))
     elif isinstance(test, CallRef) and _about(test, subject, site.file):
-        wanted = _listed(world, site.file.calls[test.index].args[1].value, site)
-        found = _is_one(world, value, wanted)
+        wanted = listed_classes(world, site.file.calls[test.index].args[1].value, site)
+        found = is_instance(world, value, wanted)
     elif test == subject:
         found = world.values.truth((value,))
     return found is None or found is holds
 
 
-def _listed(world: Engine, classes: Expr, site: Site) -> Values:
+def listed_classes(world: Engine, classes: Expr, site: Site) -> Values:
     """Return the classes in the second argument of `isinstance`, including Unknown if one is unknown."""
     parts = classes.elements if isinstance(classes, Tuple) else [classes]
     return tuple(value for part in parts for value in world.values.evaluate(part, site))
 
 
-def _is_one(world: Engine, value: Value, wanted: Values) -> bool | None:
+def is_instance(world: Engine, value: Value, wanted: Values) -> bool | None:
     """Whether a value is an instance of one of the classes; None if unknown."""
+    if isinstance(value, Const):
+        return _is_constant_of(type(value.value), wanted)
+    if isinstance(value, Display):
+        # A list may be one of a class that resembles a list.
+        others = all(isinstance(one, External) and one.name in _PLAIN and one.name != value.kind for one in wanted)
+        return False if others and wanted else None
     if not isinstance(value, Instance):
         return None
     canonical = world.knowledge.canonical
@@ -189,10 +207,18 @@ def _is_one(world: Engine, value: Value, wanted: Values) -> bool | None:
     return False if exact and wanted else None
 
 
+def _is_constant_of(own: type, wanted: Values) -> bool | None:
+    """Whether a constant of a type is an instance of one of the classes; None if unknown."""
+    if any(isinstance(one, External) and one.name in {base.__name__ for base in own.__mro__} for one in wanted):
+        return True
+    return False if wanted and all(isinstance(one, Class) or _is_concrete(one) for one in wanted) else None
+
+
 def _is_concrete(cls: Value) -> bool:
     """Whether `isinstance` of an external class requires inheritance: those of `collections.abc` and others recognize
     objects by their methods."""
     return isinstance(cls, External) and not cls.name.startswith(_BY_METHODS)
 
 
+_PLAIN = frozenset({"list", "tuple", "set", "dict", "str", "bytes", "int", "float", "bool"})
 _BY_METHODS = ("abc.", "collections.abc.", "numbers.", "typing.", "typing_extensions.")

@@ -14,6 +14,7 @@ from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
 from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Handler
+from dllint.inference.narrowing import is_instance, listed_classes
 from dllint.inference.values import (
     UNKNOWN,
     Actuals,
@@ -329,7 +330,17 @@ def _join(world: Engine, file: SourceFile, index: int, site: Site) -> Values | N
     return (constant("/".join(pieces)),) if pieces else None
 
 
+def _isinstance(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if len(call.args) != 2 or any(argument.keyword for argument in call.args):
+        return None
+    wanted = listed_classes(world, call.args[1].value, site)
+    found = (is_instance(world, value, wanted) for value in world.values.evaluate(call.args[0].value, site))
+    return tuple(dict.fromkeys(UNKNOWN if one is None else const(one) for one in found)) or None
+
+
 RESULTS: dict[str, Handler] = {
+    "isinstance": _isinstance,
     "dict": _mapping,
     "collections.OrderedDict": _mapping,
     "easydict.EasyDict": _mapping,

@@ -276,10 +276,19 @@ def _contexts(launches: Launches, file: SourceFile, scope: int) -> Iterator[tupl
     callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0] if calls else []
     if not callers:
         yield None, ()
-    for caller in limits.LAUNCH_CONTEXTS.first(callers):
+    function = Function(file, scope)
+    activations = [(caller, frame) for caller in callers for frame in _activations(world, caller, function)]
+    for caller, frame in limits.LAUNCH_CONTEXTS.first(activations):
         launched = launches.at(caller.file, caller.call)
-        called = world.told_apart(caller.file, caller.call, Function(file, scope), caller.frame)
-        yield called, () if launched else (caller,)
+        yield world.told_apart(caller.file, caller.call, function, frame), () if launched else (caller,)
+
+
+def _activations(world: World, caller: Caller, function: Function) -> Iterable[Frame]:
+    """The activations that one call creates: one per object if it calls a method of several, as a trainer that several
+    scripts give their data does."""
+    targets = world.calls.targets(caller.file, caller.call)
+    frames = {one.frame: None for one in targets if one.function.key == function.key and one.frame.receiver is not None}
+    return frames if len(frames) > 1 else (caller.frame,)
 
 
 def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Actual | None:
