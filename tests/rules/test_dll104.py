@@ -126,3 +126,47 @@ def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) 
     assert (relative(finding.path), finding.span.line, finding.severity) == ("loading.py", 4, "error")
     assert [(relative(hop.path), hop.span.line) for hop in finding.trace] == [("run.py", 6)]
     assert "cannot start 2 workers: the processes of the pool at run.py:6 are daemonic" in finding.text
+
+
+CHAIN = """\
+from torch.utils.data import DataLoader
+
+
+class Chain:
+    def get_forces(self):
+        for batch in DataLoader(list(range(8)), num_workers=2):  # DLL104
+            print(batch)
+"""
+SCORES = """\
+import multiprocessing as mp
+from ase.io import read
+{}
+
+def score(path):
+    return read(path).get_forces()
+
+
+if __name__ == "__main__":
+    with mp.Pool(2) as pool:
+        print(pool.map(score, ["a", "b"]))
+"""
+SEARCH = """\
+from chain import Chain
+from torch.utils.data import DataLoader
+
+if __name__ == "__main__":
+    print(DataLoader([1]))
+    Chain().get_forces()
+"""
+
+
+def test_a_method_is_not_guessed_in_another_program(findings: Callable[..., Any]) -> None:
+    files = {"chain.py": CHAIN, "scores.py": SCORES.format(""), "search.py": SEARCH}
+    unknown = SCORES.replace("read(path)", "unknown(path)").replace(
+        "from ase.io import read", "from .made import unknown"
+    )
+
+    assert findings(files, select=["DLL104"]) == set()
+    assert findings({**files, "scores.py": unknown.format("")}, select=["DLL104"]) == set()
+    same_program = unknown.format("import chain\n")
+    assert findings({**files, "scores.py": same_program}, select=["DLL104"]) == {("chain.py", 6, "DLL104")}

@@ -245,3 +245,37 @@ def build(paths):
     assert findings({"labels.py": text}, **SELECT, target_python="3.11") == set()
     each = text.replace("        if not self.loaded:\n    ", "").replace("            self.load", "        self.load")
     assert {code for _, _, code in findings({"labels.py": each}, **SELECT, target_python="3.11")} == {"DLL304"}
+
+
+def test_a_record_with_an_open_file_is_a_handle(findings: Callable[..., Any]) -> None:
+    text = """\
+import zipfile
+from torch.utils.data import DataLoader, Dataset
+
+_archives = []
+
+
+def read(archive, name):
+    for one in _archives:
+        if one["path"] == archive:
+            return one["file"].read(name)
+    _archives.append({"path": archive, "file": zipfile.ZipFile(archive, "r")})
+    return _archives[-1]["file"].read(name)
+
+
+class Images(Dataset):
+    def __init__(self, names):
+        self.names = names
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return read("images.zip", self.names[index])
+
+
+loader = DataLoader(Images([]), num_workers=4)
+"""
+    assert findings({"images.py": text}, select=["DLL304"]) == set()
+    kept = text.replace('"file": zipfile.ZipFile(archive, "r")', '"file": open(archive, "rb").read()')
+    assert len(findings({"images.py": kept}, select=["DLL304"])) == 1

@@ -674,3 +674,44 @@ def build(path):
 """
     found = told({"data.py": source}, select=["DLL402", "DLL404"])
     assert [one.code for one in found] == (["DLL404"] if "memmap" in made else [])
+
+
+CHOSEN = """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+
+class Database:
+    def __init__(self, path, readonly=False):
+        self.readonly = readonly
+        if TEST:
+            self.env = lmdb.open(path, readonly=True, lock=False)  # DLL402
+        else:
+            self.env = lmdb.open(path, map_size=1 << 30)
+        with self.env.begin() as reader:
+            self.size = int(reader.get(b"size"))
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.database = Database(path, readonly=True)
+
+    def __len__(self):
+        return self.database.size
+
+    def __getitem__(self, index):
+        with self.database.env.begin() as reader:
+            return reader.get(str(index).encode())
+
+
+loader = DataLoader(Rows("rows"), num_workers=4, multiprocessing_context="fork")
+"""
+
+
+@pytest.mark.parametrize("test", ["readonly", "self.readonly", "not (not self.readonly)", "self.readonly and readonly"])
+def test_a_handle_of_a_branch_that_the_constructor_does_not_take(
+    test: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"data.py": CHOSEN.replace("TEST", test)}
+
+    assert findings(files, select=["DLL402"]) == marks(files)

@@ -371,19 +371,22 @@ class World:
     def impossible(self, site: Site) -> bool:
         """Whether a condition around the site is certainly false in its activation.
 
-        Conditions that depend on the program are evaluated only if they consist of plain names: attributes of
-        configuration objects are hardly ever known, and costly to evaluate.
+        Conditions that depend on the program are evaluated only if they consist of plain names, or of attributes that
+        the same function sets to one: others, of configuration objects, are hardly ever known, and costly to evaluate.
         """
         for index in site.file.regions(site.region):
             if never_met(site.file, index):
                 return True
             entry = site.file.facts.regions[index]
-            if entry.kind not in ("if", "while") or entry.expr is None or not _over_names(entry.expr, site.file):
+            if entry.kind not in ("if", "while") or entry.expr is None:
+                continue
+            test = _with_stored(entry.expr, site.file, site.scope)
+            if not _over_names(test, site.file):
                 continue
             where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
-            if not self._given(entry.expr, where):
+            if not self._given(test, where):
                 continue
-            decided = self.values.truth(self.values.evaluate(entry.expr, where))
+            decided = self.values.truth(self.values.evaluate(test, where))
             if decided is not None and decided is not entry.holds:
                 return True
         return False
@@ -431,6 +434,20 @@ class World:
                         if pattern.fits(name):
                             found += self.values.attribute(base, name)
         return tuple(dict.fromkeys(found))
+
+
+def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
+    """A test with the name or constant instead of an attribute that the function itself sets once, at its top level:
+    `readonly` for `self.readonly`."""
+    if isinstance(test, Not):
+        return Not(_with_stored(test.operand, file, scope))
+    if isinstance(test, BoolOp):
+        return BoolOp(test.op, tuple(_with_stored(part, file, scope) for part in test.values))
+    if not isinstance(test, Attribute) or not isinstance(test.value, Name):
+        return test
+    stores = [store for store in file.stores(scope) if (store.base, store.key) == (test.value, test.attr)]
+    value = stores[0].value if len(stores) == 1 and not stores[0].event.region else None
+    return value if isinstance(value, (Name, Constant)) else test
 
 
 def _over_names(expr: Expr, file: SourceFile) -> bool:

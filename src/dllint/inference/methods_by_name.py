@@ -131,7 +131,10 @@ class Namesakes:
         found = self._found.get((name, arguments))
         if found is None:
             found = self._found[name, arguments] = self._find(name, arguments)
-        return [] if found and self._is_defined_unread(file, name) else found
+        if found and self._is_defined_unread(file, name):
+            return []
+        together = self.world.import_graph.together
+        return [method for method in found if together([file.path], [method.file.path])]
 
     def _is_defined_unread(self, file: SourceFile, name: str) -> bool:
         """Whether a file that was not read, and that `file` imports, defines a function of that name."""

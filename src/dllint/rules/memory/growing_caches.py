@@ -308,13 +308,17 @@ class Caches:
         return False
 
     def _is_small(self, run: ItemRun, content: Expr | None, span: Span) -> bool:
-        """Whether the cached value is a constant or a handle."""
+        """Whether the cached value is a constant or a handle, or a record with one: `{"path": path, "file": file}`."""
         if content is None:
             return False
         site = Site(run.file, run.scope, 0, (span.line, span.column), run.run.frame)
         values = self.world.values.evaluate(content, site)
+        return bool(values) and all(isinstance(one, Const) or self._has_handle(one) for one in values)
+
+    def _has_handle(self, value: Value) -> bool:
         opener = self.project.ask(Handles).opener
-        return bool(values) and all(isinstance(one, Const) or opener(one) is not None for one in values)
+        parts = self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else (value,)
+        return any(opener(part) is not None for part in parts)
 
     def _removes(self, run: ItemRun, held: _Variable, outside: bool, own: Set[int]) -> bool:
         """Whether a function that workers run removes something from the cache, or replaces the cache.

@@ -164,8 +164,11 @@ class OpenCV:
             ((*(hop.span for hop in run.hops), run.file.calls[index].span), run.file, index)
             for run in self.project.worker_runs(one.loader)
             if (run.root, run.entry) == (one.run.root, one.run.entry)
-            for index, _ in self.project.workers.external_calls(run, "cv2.")
+            for index, name in self.project.workers.external_calls(run, "cv2.")
+            if "()" not in name
         ]
+        if not calls:
+            return None
         _, file, index = min(calls, key=lambda call: call[0])
         if (file, index) == (one.run.file, one.index):
             return None
