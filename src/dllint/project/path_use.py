@@ -28,9 +28,16 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     if last not in _OF_OTHERS or not isinstance(call.func, Attribute):
         return True
     site = world.call_site(file, index, None)
-    if any(isinstance(value, Function) for value in world.values.evaluate(call.func, site)):
-        return False
+    own = [value for value in world.values.evaluate(call.func, site) if isinstance(value, Function)]
+    if own:
+        return any(_asks_for_path(value) for value in own)
     return last != "read" or not any(map(_is_open_file, world.values.evaluate(call.func.value, site)))
+
+
+def _asks_for_path(function: Function) -> bool:
+    """Whether the first parameter of a method is named like a path: `get(self, filepath)`."""
+    params = function.file.scopes[function.scope].params[1:2]
+    return any("path" in one.name or "file" in one.name for one in params)
 
 
 def _is_open_file(value: Value) -> bool:
