@@ -195,3 +195,38 @@ def main():
 
     either = [place.span.line for place in finding.related if "either" in place.message]
     assert sorted([finding.span.line, *either]) == [4, 9]
+
+
+CHOSEN = """\
+import multiprocessing
+
+made = []
+
+
+def work(given):
+    print(given)
+
+
+def start(name=None):
+    context = multiprocessing.get_context(name)
+    made.append(context.Array("d", 3))
+    process = context.Process(target=work, args=(made[-1],))
+    process.start()
+
+
+def first():
+    start("fork")
+
+
+def second():
+    start()
+
+
+if __name__ == "__main__":
+    first()
+    second()
+"""
+
+
+def test_the_context_of_a_process_and_of_its_argument_are_chosen_together(findings: Callable[..., Any]) -> None:
+    assert findings({"workers.py": CHOSEN}, select=["DLL209"]) == set()

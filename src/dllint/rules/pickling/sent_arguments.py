@@ -68,7 +68,9 @@ def _chooses(project: Project, launch: Launch) -> bool:
     """Whether the program selects the launch's context at run time, and so may use the same context for the
     arguments."""
     func = launch.file.calls[launch.call].func
-    return len(project.world.values.evaluate(func, project.world.call_site(launch.file, launch.call, launch.frame))) > 1
+    # An argument may keep less of the call stack than the launch, and so have the contexts of other calls too.
+    sites = (project.world.call_site(launch.file, launch.call, frame) for frame in (launch.frame, None))
+    return any(len(project.world.values.evaluate(func, site)) > 1 for site in sites)
 
 
 def _of_target(project: Project, launch: Launch, method: Method | None, target: Target) -> Iterator[SentArgument]:
