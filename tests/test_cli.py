@@ -599,3 +599,15 @@ def test_an_internal_error_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr().err == (
         "error: internal error: ZeroDivisionError: division by zero (DLLINT_DEBUG=1 shows where)\n"
     )
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(shell: str) -> None:
+    asked = {"COMP_WORDS": "dllint ch", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "dllint ch"}
+    fish = {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    environment = {**os.environ, **asked, **fish, "_DLLINT_COMPLETE": f"complete_{shell}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "dllint"], env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    assert "check" in done.stdout, done.stderr
+    assert "doctor" not in done.stdout
