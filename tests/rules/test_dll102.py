@@ -957,6 +957,9 @@ LISTS = "pool is not None or (isinstance(device, list) and len(device) > 0)"
         ("not isinstance(device, str)", ', "cuda"', False),
         ("not isinstance(device, str)", ", ['cuda']", True),
         ("isinstance(device, Sequence)", ', "cuda"', True),
+        ("isinstance(device, six.string_types)", ', "cuda"', True),
+        ("isinstance(device, collections.Iterable)", ', "cuda"', True),
+        ("isinstance(device, six.string_types)", "", False),
         ("isinstance(device, int)", ", True", True),
     ],
 )
@@ -964,7 +967,8 @@ def test_a_branch_for_another_class_of_argument(
     test: str, given: str, found: bool, findings: Callable[..., Any]
 ) -> None:
     files = {
-        "encoder.py": "from collections.abc import Sequence\n" + ENCODER.replace("TEST", test),
+        "encoder.py": "import collections\nimport six\nfrom collections.abc import Sequence\n"
+        + ENCODER.replace("TEST", test),
         "main.py": f"from encoder import Encoder\nfrom outside import chosen\n\nEncoder().encode([1]{given})\n",
     }
 

@@ -715,3 +715,18 @@ def test_a_handle_of_a_branch_that_the_constructor_does_not_take(
     files = {"data.py": CHOSEN.replace("TEST", test)}
 
     assert findings(files, select=["DLL402"]) == marks(files)
+
+
+def test_a_handle_of_a_branch_that_another_method_may_open(findings: Callable[..., Any]) -> None:
+    later = """\
+        self.readonly = readonly
+        self.prepare()
+"""
+    text = CHOSEN.replace("        self.readonly = readonly\n", later).replace("TEST", "self.readonly")
+    changed = text.replace(
+        "class Rows", "    def prepare(self):\n        self.readonly = self.readonly and ready()\n\n\nclass Rows", 1
+    )
+    lines = {place[1] for place in findings({"data.py": changed}, select=["DLL402"])}
+    opened = [number for number, line in enumerate(changed.splitlines(), 1) if "lmdb.open" in line]
+
+    assert lines == set(opened)

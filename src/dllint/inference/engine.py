@@ -437,16 +437,21 @@ class World:
 
 
 def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
-    """A test with the name or constant instead of an attribute that the function itself sets once, at its top level:
-    `readonly` for `self.readonly`."""
+    """Return a test with the name or constant instead of an attribute that only the function itself sets, at its top
+    level: `readonly` for `self.readonly`."""
     if isinstance(test, Not):
         return Not(_with_stored(test.operand, file, scope))
     if isinstance(test, BoolOp):
         return BoolOp(test.op, tuple(_with_stored(part, file, scope) for part in test.values))
     if not isinstance(test, Attribute) or not isinstance(test.value, Name):
         return test
-    stores = [store for store in file.stores(scope) if (store.base, store.key) == (test.value, test.attr)]
-    value = stores[0].value if len(stores) == 1 and not stores[0].event.region else None
+    owner = file.method_of(scope)
+    methods = file.children.get(owner, ()) if owner is not None else (scope,)
+    stores = [
+        one for method in methods for one in file.stores(method) if (one.base, one.key) == (test.value, test.attr)
+    ]
+    alone = len(stores) == 1 and stores[0].scope == scope and not stores[0].event.region
+    value = stores[0].value if alone else None
     return value if isinstance(value, (Name, Constant)) else test
 
 

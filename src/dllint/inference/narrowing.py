@@ -188,7 +188,7 @@ def listed_classes(world: Engine, classes: Expr, site: Site) -> Values:
 def is_instance(world: Engine, value: Value, wanted: Values) -> bool | None:
     """Whether a value is an instance of one of the classes; None if unknown."""
     if isinstance(value, Const):
-        return _is_constant_of(type(value.value), wanted)
+        return _is_constant_of(value, wanted)
     if isinstance(value, Display):
         # A list may be one of a class that resembles a list.
         others = all(isinstance(one, External) and one.name in _PLAIN and one.name != value.kind for one in wanted)
@@ -207,11 +207,19 @@ def is_instance(world: Engine, value: Value, wanted: Values) -> bool | None:
     return False if exact and wanted else None
 
 
-def _is_constant_of(own: type, wanted: Values) -> bool | None:
-    """Whether a constant of a type is an instance of one of the classes; None if unknown."""
-    if any(isinstance(one, External) and one.name in {base.__name__ for base in own.__mro__} for one in wanted):
+def _is_constant_of(value: Const, wanted: Values) -> bool | None:
+    """Whether a constant is an instance of one of the classes; None if unknown."""
+    own = {base.__name__ for base in type(value.value).__mro__}
+    if any(isinstance(one, External) and one.name in own for one in wanted):
         return True
-    return False if wanted and all(isinstance(one, Class) or _is_concrete(one) for one in wanted) else None
+    # An external name may stand for several classes (`six.string_types`) or an abstract one, but hardly for None's.
+    others = (
+        isinstance(one, Class) or one.name in _PLAIN or (value.value is None and _is_concrete(one))
+        for one in wanted
+        if isinstance(one, (Class, External))
+    )
+    known = all(isinstance(one, (Class, External)) for one in wanted)
+    return False if wanted and known and all(others) else None
 
 
 def _is_concrete(cls: Value) -> bool:

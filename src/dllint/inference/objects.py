@@ -259,7 +259,7 @@ class Objects:
                 if self.world.stores.overridden(value, owner, store) or self.world.stores.on_class(owner, store):
                     continue
                 site = self.world.stores.store_site(value, owner, store)
-                if site.region and site.frame is not None and self.world.impossible(site):
+                if self.world.stores.skipped(site):
                     continue
                 values = self.world.values.evaluate(store.value, site)
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))

@@ -74,6 +74,10 @@ class Stores:
             return entry.expr in (Not(stored), Compare(stored, (("is", Constant(None)),)))
         return entry.expr in (stored, Compare(stored, (("is not", Constant(None)),)))
 
+    def skipped(self, site: Site) -> bool:
+        """Whether a store stands in a branch that is certainly not taken in the known activation around it."""
+        return bool(site.region) and site.frame is not None and self.world.impossible(site)
+
     def store_site(self, value: Instance, owner: Class, store: Store | Spread) -> Site:
         """Return the site where the value of `self.attr = value` in a method of `owner` is evaluated, for this
         instance."""

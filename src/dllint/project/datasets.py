@@ -195,7 +195,7 @@ class Datasets:
                     if self.world.stores.overridden(value, owner, store):
                         continue
                     site = self.world.stores.store_site(value, owner, store)
-                    if site.region and site.frame is not None and self.world.impossible(site):
+                    if self.world.stores.skipped(site):
                         continue
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):
@@ -281,7 +281,7 @@ class Datasets:
             if not self.is_dataset(owner) and (value.frame is None or value.frame.actuals is None):
                 continue
             site = one.site_for(value)
-            if site.region and site.frame is not None and self.world.impossible(site):
+            if self.world.stores.skipped(site):
                 continue
             values = self.world.values.evaluate(one.store.value, site)
             found.append(Kept(one.attr, one.file, one.store.scope, one.store, site, None, values, at_once=one.at_once))

@@ -356,7 +356,7 @@ class Handles:
             for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
                     site = self.world.stores.store_site(value, owner, store)
-                    if site.region and site.frame is not None and self.world.impossible(site):
+                    if self.world.stores.skipped(site):
                         continue
                     values = self.world.values.evaluate(store.value, site)
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
