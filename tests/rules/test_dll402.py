@@ -548,6 +548,55 @@ def test_the_severity_is_the_handle_s(told: Callable[..., Any], opener: str, sev
     assert [one.severity for one in told({"data.py": text}, **SELECT)] == [severity]
 
 
+BEGUN = """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+
+class Store:
+    def __init__(self, path):
+        self.env = lmdb.open(path, readonly=True, create=False)
+        self.txn = self.env.begin(buffers=True)
+        self.cursor = self.txn.cursor()
+
+    def __getitem__(self, key):
+        return {read}
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.store = Store(path)
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.store[str(index).encode()]
+
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="fork")
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("self.txn.get(key)", 0),
+        ("self.txn.cursor().get(key)", 0),
+        ("self.cursor.get(key)", 0),
+        ("self.env.begin().get(key)", 1),
+        ("self.txn.get(key) or self.env.begin().get(key)", 1),
+    ],
+)
+def test_workers_may_read_through_an_lmdb_transaction_of_the_parent(
+    told: Callable[..., Any], read: str, expected: int
+) -> None:
+    found = told({"data.py": BEGUN.replace("{read}", read)}, **SELECT)
+
+    assert [one.span.line for one in found] == [7] * expected
+
+
 def test_the_place_where_the_parent_looks_is_named(told: Callable[..., Any]) -> None:
     (finding,) = told(FOUND["lazily, and an item is read first"], **SELECT)
 

@@ -157,6 +157,7 @@ class Opener(NamedTuple):
             data.
         ends: methods that make it harmless once called.
         parts: methods whose result reads through the same handle, as a cursor does.
+        inherited: those of `parts` whose result forked processes may go on using, although not the handle itself.
         when: the condition of the row; among several rows for one name the first that applies is used.
     """
 
@@ -167,6 +168,7 @@ class Opener(NamedTuple):
     array: bool = False
     ends: frozenset[str] = frozenset({"close"})
     parts: frozenset[str] = frozenset()
+    inherited: frozenset[str] = frozenset()
     when: When | None = None
 
 
