@@ -888,6 +888,69 @@ class Rows(Dataset):
 def build(path, flag):
     return DataLoader(Rows(path, flag), num_workers=2)
 """,
+    "let go where it is there": """\
+class Base(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.count = self.read()
+        self.finish()
+
+    def finish(self):
+        pass
+
+class Rows(Base):
+    function = None
+    ready = False
+
+    def open(self):
+        if self.paths is None:
+            if self.function is None:
+                self.function = lambda row: row  # kept: no
+        elif not self.ready:
+            self.all = [lambda row: row]  # kept: no
+            self.ready = True
+        if not self.known:
+            self.known = True
+            self.other = lambda row: row  # kept: Rows.other perhaps
+        if self.paths:
+            self.last = lambda row: row  # kept: Rows.last
+
+    def read(self):
+        self.open()
+        return 3
+
+    def finish(self):
+        if self.function is not None:
+            del self.function
+            self.function = None
+        if self.paths is not None:
+            if self.ready:
+                del self.all
+                self.ready = False
+        if self.unknown:
+            self.other = None
+        if self.last is None:
+            self.last = None
+
+class Asked(Base):
+    def read(self):
+        self.function = lambda row: row  # kept: no
+        self.told = lambda row: row  # kept: no
+        self.late = lambda row: row  # kept: Asked.late perhaps
+        self.ready = self.paths
+
+    def finish(self):
+        if self.function:
+            self.function = None
+        if hasattr(self, "told"):
+            del self.told
+        if self.ready:
+            self.late = None
+
+def build(paths):
+    DataLoader(Rows(paths), num_workers=2)
+    DataLoader(Asked(paths), num_workers=2)
+""",
     "what registries of OpenMMLab's make by a configuration": """\
 # registry.py
 from mmcv.utils import Registry, build_from_cfg

@@ -96,9 +96,13 @@ class Releases:
     def _by(self, kept: _Place, release: _Place, frame: Frame | None) -> Release:
         """Whether a statement that releases an attribute runs whenever the one that sets it does."""
         around = [(file, region) for file, _, region in kept.regions()]
-        held = {
-            atom for file, scope, region in kept.regions() for atom in self.world.symbols.atoms(file, scope, region)
+        before = {
+            _named(atom, file)
+            for file, scope, region in kept.regions()
+            for atom in self.world.symbols.atoms(file, scope, region)
         }
+        made = list(_made_true(kept))
+        held = {*(atom for atom in before if atom.text not in {one.text for one in made}), *made}
         sure = True
         for file, scope, region in release.regions():
             for index in file.regions(region):
@@ -110,8 +114,11 @@ class Releases:
                 if entry.kind != "if" or entry.expr is None:
                     sure = False
                     continue
-                if all(_holds(atom, held) for atom in atoms(entry.expr, entry.holds, file, scope)):
+                asked = [_named(atom, file) for atom in atoms(entry.expr, entry.holds, file, scope)]
+                if all(_holds(atom, held) for atom in asked):
                     continue
+                if any(_holds(atom._replace(holds=not atom.holds), set(made)) for atom in asked):
+                    return "never"
                 activation = frame if file.scopes[scope].name == "__init__" else None
                 where = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), activation)
                 decided = self.world.values.truth(self.world.values.evaluate(entry.expr, where))
@@ -134,8 +141,33 @@ def _releases(file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
             yield event
 
 
+def _made_true(kept: _Place) -> Iterator[Atom]:
+    """The conditions that hold once a statement has set an attribute to an object: that it is set, and what the
+    statements beside it say by constants, as in `self.opened = True`."""
+    for event in kept.file.scopes[kept.scope].events:
+        target = event.target
+        if event.kind != "assign" or event.region != kept.event.region or not isinstance(target, Attribute):
+            continue
+        where = (kept.file.path, kept.scope)
+        text = f"self.{target.attr}"
+        if event is kept.event:
+            yield from (Atom(text, "", True, where), Atom(text, "None", False, where))
+            yield Atom(f"hasattr(self, {target.attr!r})", "", True, where)
+        elif isinstance(event.value, Constant) and event.detail is None:
+            yield Atom(text, "", bool(event.value.value), where)
+            yield Atom(text, "None", event.value.value is None, where)
+
+
+def _named(atom: Atom, file: SourceFile) -> Atom:
+    """A condition with `self.` before the attribute that it reads, which tells it from a variable in other functions."""
+    scope = atom.scope[1]
+    if not atom.text.isidentifier() or scope <= 0 or atom.text in file.bindings(scope):
+        return atom
+    return atom._replace(text=f"self.{atom.text}")
+
+
 def _holds(atom: Atom, held: set[Atom]) -> bool:
     """Whether a condition is among those in force. One of another function matches only if it reads an attribute or
     an item."""
-    plain = "." in atom.text or "[" in atom.text
+    plain = "." in atom.text or "[" in atom.text or atom.text.startswith("hasattr(self, ")
     return any(one == atom or (plain and one._replace(scope=atom.scope) == atom) for one in held)
