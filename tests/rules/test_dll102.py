@@ -921,6 +921,49 @@ def test_scripts_that_share_a_trainer_are_judged_by_their_own_loaders(
     assert findings(files, **SELECT) == marks(files)
 
 
+SHARED = """\
+import multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def made():
+    return DataLoader(list(range(8)), num_workers=2)
+
+def start():
+    mp.Process().start()
+"""
+SETTING = """\
+from torch.multiprocessing import set_start_method
+from shared import made, start
+from trainer import Trainer
+
+if __name__ == "__main__":
+    set_start_method("spawn")
+    Trainer().train(made(), {1: made()})
+    start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "method", "severity"),
+    [("", "forkserver", "warning"), ("import script\n", "spawn", "error")],
+)
+@pytest.mark.parametrize("start", ["start()", "Trainer().train(made(), {})"])
+def test_a_start_method_that_another_program_sets_is_not_in_force(
+    imported: str, method: str, severity: str, start: str, told: Callable[..., Any]
+) -> None:
+    files = {
+        "trainer.py": TRAINER,
+        "shared.py": SHARED,
+        "script.py": f"from shared import made, start\nfrom trainer import Trainer\n{start}\n",
+        "setting.py": imported + SETTING,
+    }
+
+    (found,) = told(files, **SELECT)
+
+    assert found.path.endswith("script.py")
+    assert (found.start_methods, found.severity) == ((method,), severity)
+
+
 ENCODER = """\
 import torch.multiprocessing as mp
 

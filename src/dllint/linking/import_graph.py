@@ -143,6 +143,12 @@ class ImportGraph:
         """
         return not any(self._apart(one, other) for one in paths for other in beside)
 
+    def runs_with(self, script: str, paths: Iterable[str]) -> bool:
+        """Whether all these files can be loaded where the top level of a script runs: by the script itself, by a
+        program that imports it, or by name."""
+        loaded = self.import_closure((script, *self.roots(script)))
+        return all(path in loaded or (self.imports_by_name(script) and not self._is_program(path)) for path in paths)
+
     def _apart(self, one: str, other: str) -> bool:
         key = (one, other)
         found = self._aparts.get(key)

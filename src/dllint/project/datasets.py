@@ -419,8 +419,10 @@ class Datasets:
             ]
         if around is None:
             return iter(found)
+        # What a constructor from outside was given has no attribute that is known, so its class names it.
+        way = around.path or (value.of.name if isinstance(value.of, Class) else "")
         return (
-            Piece(f"{around.path}.{one.path}", one.value, one.kept, around.given, around.initial and one.initial)
+            Piece(f"{way}.{one.path}", one.value, one.kept, around.given, around.initial and one.initial)
             for one in found
         )
 

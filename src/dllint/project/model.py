@@ -39,7 +39,7 @@ from dllint.project.item_code import ItemCode
 from dllint.project.launches import Launches
 from dllint.project.loaders import Loader, find_loaders
 from dllint.project.programs import Programs
-from dllint.project.regimes import Chains, find_regimes
+from dllint.project.regimes import Chains, find_regimes, without
 from dllint.project.regimes import Regime as Regime
 from dllint.project.start_methods import Arrival, Hop, StartMethods
 from dllint.project.tensors import Tensors
@@ -194,8 +194,19 @@ class Project:
             tests = {path for path in others if self.import_graph.is_test(path)}
             if tests and not tests <= self.programs.leading(loader.file, loader.site.scope):
                 return []
-            found = [one for one in found if self.import_graph.together(self._way(loader, one), others)]
+            left = [one for one in found if self.import_graph.together(self._way(loader, one), others)]
+            found = without(self.world, self.methods, loader, found, left)
         return self._chains.giving(loader, holder.partition(".")[0], found) if holder else found
+
+    def regimes_in(self, loader: Loader, script: SourceFile) -> list[Regime]:
+        """The start methods of the loader's workers where the top level of a script starts them."""
+        found = self.regimes(loader)
+        left = [one for one in found if one.arrival is None or self.in_force(one.arrival, script)]
+        return without(self.world, self.methods, loader, found, left)
+
+    def in_force(self, arrival: Arrival, script: SourceFile) -> bool:
+        """Whether a start method can be in force where the top level of a script runs."""
+        return self.import_graph.runs_with(script.path, [hop.file.path for hop in arrival.chain()])
 
     @staticmethod
     def _way(loader: Loader, regime: Regime) -> set[str]:

@@ -83,14 +83,19 @@ class Starting:
 
     # Launches
 
-    def methods(self, launch: Launch) -> list[Method]:
-        """The start methods of a launch: its own, those that the project puts in force there, or the defaults."""
+    def methods(self, launch: Launch, script: SourceFile | None = None) -> list[Method]:
+        """The start methods of a launch: its own, those that the project puts in force there, or the defaults.
+
+        With `script`, where the top level of that file reaches the launch.
+        """
         found = [Method(name) for name in launch.methods if name in METHODS]
         if "default" not in launch.methods:
             return found
         call = launch.file.calls[launch.call]
         at = (call.statement.line, call.statement.column)
         arrivals = self.project.methods.at(launch.file, call.scope, call.region, at)
+        if script is not None:
+            arrivals = [arrival for arrival in arrivals if self.project.in_force(arrival, script)]
         found += [Method(arrival.origin.method, "", arrival) for arrival in arrivals]
         if not any(arrival.origin.launch is None for arrival in arrivals):
             found += [Method(name, where) for name, where in self.project.targets.default_start_methods().items()]

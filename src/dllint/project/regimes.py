@@ -128,6 +128,23 @@ def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
         yield Regime(method, "default", None, workers, where, only)
 
 
+def without(
+    world: World, methods: StartMethods, loader: Loader, found: list[Regime], left: list[Regime]
+) -> list[Regime]:
+    """The regimes `left` of `found` once those of other programs are gone.
+
+    Where only another program sets the start method of all processes, the targets' defaults are in force again.
+    """
+    gone = [one for one in found if one not in left]
+    if not any(one.source == "program" for one in gone) or any(one.source == "program" for one in left):
+        return left
+    workers = loader.workers()
+    if loader.context() is not None or not workers.possible:
+        return left
+    required = methods.required.at(loader.site)
+    return [*left, *(one for one in default_regimes(world, workers) if one.method in required)]
+
+
 def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
     """Whether every call of the enclosing function passes this context. If only some do, it is unknown which
     datasets go with it."""

@@ -159,7 +159,7 @@ def _made_true(kept: _Place) -> Iterator[Atom]:
 
 
 def _named(atom: Atom, file: SourceFile) -> Atom:
-    """A condition with `self.` before the attribute that it reads, which tells it from a variable in other functions."""
+    """A condition with `self.` before the attribute that it reads, which tells it from variables of other functions."""
     scope = atom.scope[1]
     if not atom.text.isidentifier() or scope <= 0 or atom.text in file.bindings(scope):
         return atom

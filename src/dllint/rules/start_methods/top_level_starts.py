@@ -58,7 +58,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     if file.is_notebook or file.path.endswith("__main__.py"):
         return []
     module = Reached(file, 0, None)
-    found = list(_here(project, module))
+    found = list(_here(project, module, file))
     for index in file.calls_of(0):
         call = file.calls[index]
         if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
@@ -76,7 +76,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         ]
         text = f"`{render(call.func, file)}`"
         for reached in reach(project.world, starts, lambda here, inner: not _hands_to_a_class(project, here, inner)):
-            for start in _here(project, reached):
+            for start in _here(project, reached, file):
                 first, *others = reached.hops()
                 starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
                 hops = (*others, starts_here)
@@ -106,8 +106,8 @@ def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
     )
 
 
-def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
-    """The starts directly in one scope."""
+def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[TopLevelStart]:
+    """The starts directly in one scope that the top level of a script reaches."""
     file = reached.file
     at_top = reached.scope == 0
     for iteration in project.ask(Starting).iterations(file, reached.scope, reached.frame):
@@ -117,7 +117,7 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
         if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
             continue
         text = project.ask(Starting).described(iteration)
-        for regime in project.regimes(iteration.loader):
+        for regime in project.regimes_in(iteration.loader, script):
             if regime.method != "fork" and regime.source != "inherited":
                 method = Method(regime.method, regime.where)
                 yield TopLevelStart(
@@ -133,7 +133,7 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
         if launches and project.world.impossible(project.world.call_site(file, index, reached.frame)):
             continue
         for launch in launches:
-            for method in project.ask(Starting).methods(launch):
+            for method in project.ask(Starting).methods(launch, script):
                 if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
                     text = f"`{render(call.func, file)}`"
                     yield TopLevelStart(file, call.span, call.statement, call.region, text, method, None, ())
