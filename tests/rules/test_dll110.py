@@ -206,3 +206,81 @@ def test_a_variable_that_the_main_program_changes(
 )
 def test_a_variable_that_workers_have(files: dict[str, str], told: Callable[..., Any]) -> None:
     assert not told(files, **SELECT)
+
+
+DEFAULTS = """\
+from yacs.config import CfgNode as CN
+
+__C = CN()
+cfg = __C
+__C.SIZE = 1
+__C.DATA = CN()
+__C.DATA.SCALE = 1
+__C.DATA["SHIFT"] = 2
+
+def load(path):
+    __C.merge_from_file(path)
+
+def fill(entries):
+    for key, value in entries.items():
+        if isinstance(value, dict):
+            merge(value, __C[key])
+        else:
+            __C[key] = value
+
+def merge(one, other):
+    for key, value in one.items():
+        other[key] = value
+"""
+EASY = DEFAULTS.replace("from yacs.config import CfgNode as CN", "from easydict import EasyDict as CN")
+PLAIN = "cfg = {'size': 1, 'other': 2}\n\ndef load(path):\n    cfg.update(path)\n\ndef choose(size):\n    cfg['size'] = size\n"
+
+
+def filling(read: str, change: str, defaults: str = DEFAULTS, options: str = "") -> dict[str, str]:
+    files = changing(read, change, options)
+    files["train.py"] = "import defaults\nfrom defaults import cfg, cfg as options\n" + files["train.py"]
+    return {**files, "defaults.py": defaults}
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        pytest.param(filling("cfg.SIZE", "cfg.merge_from_file('a')"), ("train.py", 26), id="a file"),
+        pytest.param(filling("cfg.DATA.SCALE", "options.merge_from_list([])"), ("train.py", 26), id="another name"),
+        pytest.param(filling("defaults.cfg.DATA['SHIFT']", "defaults.load('a')"), ("defaults.py", 11), id="a module's"),
+        pytest.param(filling("cfg.DATA.SCALE", "cfg.DATA.SCALE = 3", options=SPAWN), ("train.py", 26), id="an entry"),
+        pytest.param(filling("cfg.SIZE", "defaults.fill({})", EASY), ("defaults.py", 18), id="entry by entry"),
+        pytest.param(filling("cfg['size']", "defaults.choose(3)", PLAIN), ("defaults.py", 7), id="a plain dict"),
+    ],
+)
+def test_a_configuration_that_the_main_program_fills(
+    files: dict[str, str], place: tuple[str, int], told: Callable[..., Any], relative: Callable[[str], str]
+) -> None:
+    (found,) = told(files, **SELECT)
+
+    assert (relative(found.path), found.span.line, found.severity) == (*place, "warning")
+    assert "see the first value of" in found.text
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(filling("cfg.SIZE", "pass"), id="nobody fills it"),
+        pytest.param(filling("cfg.SIZE", "cfg.DATA.SCALE = 3"), id="another entry"),
+        pytest.param(filling("cfg.SIZE", "cfg.clone().merge_from_file('a')"), id="a copy"),
+        pytest.param(
+            filling("cfg.SIZE", "defaults.load('a')", DEFAULTS + "\nload('b')\n"), id="filled by imports, too"
+        ),
+        pytest.param(filling("cfg['other']", "defaults.choose(3)", PLAIN), id="another key"),
+        pytest.param(filling("len(str(index))", "cfg.merge_from_file('a')"), id="workers read something else"),
+        pytest.param(
+            filling("cfg.SIZE", "cfg.merge_from_file('a')", options=', multiprocessing_context="fork"'), id="forked"
+        ),
+        pytest.param(
+            filling("cfg.SIZE", "defaults.load('a')", options=", worker_init_fn=lambda _: defaults.load('a')"),
+            id="workers fill it, too",
+        ),
+    ],
+)
+def test_a_configuration_that_workers_have(files: dict[str, str], told: Callable[..., Any]) -> None:
+    assert not [one for one in told(files, **SELECT) if one.message.startswith("changed")]

@@ -58,7 +58,7 @@ class ChangedGlobals:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self._imported: dict[tuple[str, int], bool] = {}
+        self._imported: dict[tuple[str, int, int], bool] = {}
 
     def of_loader(self, loader: Loader) -> Iterator[ChangedGlobal]:
         """The changed variables that the workers of a loader read."""
@@ -77,7 +77,7 @@ class ChangedGlobals:
                     continue
                 seen.add(key)
                 for one in changes:
-                    if one.file.path in loaded and self._only_in_the_program(one):
+                    if one.file.path in loaded and self.only_in_the_program(one.file, one.scope, one.region):
                         yield ChangedGlobal(key[1], one.file, one.span, run.file, read, run.hops)
                         break
 
@@ -126,16 +126,16 @@ class ChangedGlobals:
                         found.setdefault((path, name), []).append(change)
         return found
 
-    def _only_in_the_program(self, change: _Change) -> bool:
-        """Whether only a running program makes a change, never the import of a file."""
-        key = (change.file.path, change.scope)
+    def only_in_the_program(self, file: SourceFile, scope: int, region: int) -> bool:
+        """Whether only a running program reaches a statement, never the import of a file."""
+        key = (file.path, scope, region)
         found = self._imported.get(key)
         if found is None:
-            found = self._imported[key] = self._runs_late(change)
+            found = self._imported[key] = self._runs_late(file, scope, region)
         return found
 
-    def _runs_late(self, change: _Change) -> bool:
-        todo = [(change.file, change.scope, change.region)]
+    def _runs_late(self, file: SourceFile, scope: int, region: int) -> bool:
+        todo = [(file, scope, region)]
         seen: set[tuple[str, int]] = set()
         guarded = False
         while todo and not limits.MODULES_ABOVE.reached(len(seen)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
@@ -14,6 +15,7 @@ from dllint.project.process_starts import Starting
 from dllint.project.start_methods import Arrival
 from dllint.rules.causes import Causes
 from dllint.rules.pickling.sent_to_workers import judged, pickling_regime, rank
+from dllint.rules.start_methods.changed_configurations import ChangedConfigurations
 from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
 from dllint.rules.start_methods.guarded_names import GuardedNames, MissingName
 
@@ -54,7 +56,8 @@ def _changed(project: Project) -> Iterator[Finding]:
     for loader in project.loaders:
         if pickling_regime(project, loader, CODE) is None:
             continue
-        for one in project.ask(ChangedGlobals).of_loader(loader):
+        changed = (project.ask(ChangedGlobals).of_loader(loader), project.ask(ChangedConfigurations).of_loader(loader))
+        for one in chain.from_iterable(changed):
             regime = pickling_regime(project, loader, CODE, (one.file.path,))
             if regime is not None and regime.method != "fork":
                 causes.add((one, loader, regime), (one.file.path, one.changed), (one.reader.path, one.read))
