@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, Name, Opaque, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
@@ -18,7 +18,8 @@ _MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap"})
 
 
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
-    """Return the elements of `rows.values()`, also inside a progress bar such as `tqdm`; None for anything else."""
+    """Return the elements of `rows.values()`, the tuples of `zip` and `enumerate`, also inside a progress bar such as
+    `tqdm`; None for anything else."""
     plain = _unwrapped(world, expr, site)
     if isinstance(plain, CallRef):
         call = site.file.calls[plain.index]
@@ -26,6 +27,11 @@ def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
             return _values(world, call.func.value, site)
         if isinstance(call.func, Attribute) and call.func.attr == "__subclasses__" and not call.args:
             return _subclasses(world, call.func.value, site)
+        inner, elements = _gone_through(world, plain, site)
+        if elements == "zipped":
+            return world.values.evaluate(Tuple(tuple(map(Element, inner))), site)
+        if elements == "indexed" and inner:
+            return world.values.evaluate(Tuple((Opaque(), Element(inner[0]))), site)
     return world.values.evaluate(Element(plain), site) if plain is not expr else None
 
 
