@@ -233,7 +233,15 @@ def merge(one, other):
         other[key] = value
 """
 EASY = DEFAULTS.replace("from yacs.config import CfgNode as CN", "from easydict import EasyDict as CN")
-PLAIN = "cfg = {'size': 1, 'other': 2}\n\ndef load(path):\n    cfg.update(path)\n\ndef choose(size):\n    cfg['size'] = size\n"
+PLAIN = """\
+cfg = {'size': 1, 'other': 2}
+
+def load(path):
+    cfg.update(path)
+
+def choose(size):
+    cfg['size'] = size
+"""
 
 
 def filling(read: str, change: str, defaults: str = DEFAULTS, options: str = "") -> dict[str, str]:
@@ -268,9 +276,7 @@ def test_a_configuration_that_the_main_program_fills(
         pytest.param(filling("cfg.SIZE", "pass"), id="nobody fills it"),
         pytest.param(filling("cfg.SIZE", "cfg.DATA.SCALE = 3"), id="another entry"),
         pytest.param(filling("cfg.SIZE", "cfg.clone().merge_from_file('a')"), id="a copy"),
-        pytest.param(
-            filling("cfg.SIZE", "defaults.load('a')", DEFAULTS + "\nload('b')\n"), id="filled by imports, too"
-        ),
+        pytest.param(filling("cfg.SIZE", "defaults.load('a')", DEFAULTS + "\nload('b')\n"), id="by imports, too"),
         pytest.param(filling("cfg['other']", "defaults.choose(3)", PLAIN), id="another key"),
         pytest.param(filling("len(str(index))", "cfg.merge_from_file('a')"), id="workers read something else"),
         pytest.param(

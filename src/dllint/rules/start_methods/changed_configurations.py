@@ -67,7 +67,7 @@ class ChangedConfigurations:
                     yield part, span, Site(file, scope, region, (span.line, span.column), run.frame)
 
     def _leads_to_entries(self, file: SourceFile, name: str) -> bool:
-        """Whether a global variable of a file is a module, or a dict or configuration that a module's top level makes."""
+        """Whether a global variable is a module, or a dict or configuration that a module's top level makes."""
         key = (file.path, name)
         found = self._leading.get(key)
         if found is None:
