@@ -133,9 +133,8 @@ class Stores:
                     if isinstance(target, Function) and target.key != method.key:
                         for one in self.world.calls.applied(target, Given(method.file, index, frame)):
                             if one.function.receiver == value:
-                                # A merged activation would include arguments of other classes' calls.
-                                apart = self.world.told_apart(method.file, index, one.function, one.frame)
-                                return one._replace(frame=apart)
+                                # A merged activation would include arguments of other classes' and objects' calls.
+                                return one._replace(frame=self.world.kept_apart(method.file, index, frame, one))
         return None
 
     def own_stores(self, cls: Class) -> dict[str, list[Store]]:
