@@ -62,8 +62,9 @@ class Batches:
         self.world = project.world
 
     def kept(self) -> Iterator[KeptBatch]:
-        """Every place that keeps all batches of a loader, or a part of each that holds a storage."""
-        self._by_call = {(loader.file.path, loader.call): loader for loader in self.project.loaders}
+        """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage."""
+        project = self.project
+        self._by_call = {(one.file.path, one.call): one for one in project.loaders if project.regimes(one)}
         if not self._by_call:
             return
         for name, how in _COLLECTING.items():

@@ -57,6 +57,8 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     """
     if file.is_notebook or file.path.endswith("__main__.py"):
         return []
+    if project.ask(_starting_files).isdisjoint(project.import_graph.loaded_with(file.path)):
+        return []
     module = Reached(file, 0, None)
     found = list(_here(project, module))
     for index in file.calls_of(0):
@@ -84,6 +86,23 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
                     TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
                 )
     return sorted(found, key=lambda start: start.span)
+
+
+def _starting_files(project: Project) -> frozenset[str]:
+    """The files that make loaders with workers or launch processes, other than by fork: a program without any of them
+    has no such start."""
+    loaders = (loader.file.path for loader in project.loaders if any(_methods(project, loader)))
+    launches = (*project.launches.all(), *project.launches.blind())
+    starting = project.ask(Starting)
+    launching = (one.file.path for one in launches if any(method.name != "fork" for method in starting.methods(one)))
+    return frozenset((*loaders, *launching))
+
+
+def _methods(project: Project, loader: Loader) -> Iterator[Method]:
+    """The start methods of a loader's workers, besides fork and what another process chose."""
+    for regime in project.regimes(loader):
+        if regime.method != "fork" and regime.source != "inherited":
+            yield Method(regime.method, regime.where)
 
 
 def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
@@ -117,12 +136,10 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
         if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
             continue
         text = project.ask(Starting).described(iteration)
-        for regime in project.regimes(iteration.loader):
-            if regime.method != "fork" and regime.source != "inherited":
-                method = Method(regime.method, regime.where)
-                yield TopLevelStart(
-                    file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
-                )
+        for method in _methods(project, iteration.loader):
+            yield TopLevelStart(
+                file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
+            )
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
         launches = project.ask(Starting).launching.get((file.path, index), ())
