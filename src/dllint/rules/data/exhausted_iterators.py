@@ -93,9 +93,9 @@ class Exhaustion:
     def _caught_on_the_way(self, run: WorkerRun) -> bool:
         """Whether a call between `__getitem__` and the function is inside a `try` that catches StopIteration."""
         for hop in run.hops:
-            for call in hop.file.calls:
-                if call.span == hop.span and self._caught(hop.file, call.region):
-                    return True
+            index = hop.file.call_at(hop.span)
+            if index is not None and self._caught(hop.file, hop.file.calls[index].region):
+                return True
         return False
 
     def _caught(self, file: SourceFile, region: int) -> bool:
