@@ -362,7 +362,9 @@ class CallGraph:
         found: dict[tuple[str, int], dict[tuple[str, int], tuple[SourceFile, int]]] = {}
         named = (call for name in sorted(self.world.knowledge.instantiating) for call in self.world.called(name))
         for file, index in (*self.looked_up(), *self.world.called(""), *named):
-            for key in self.targets(file, index).keys:
+            with self.world.memory.apart(limits.DYNAMIC_QUESTIONS):
+                targets = self.targets(file, index)
+            for key in targets.keys:
                 found.setdefault(key, {})[file.path, index] = (file, index)
         return {key: list(calls.values()) for key, calls in found.items()}
 

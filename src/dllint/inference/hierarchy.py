@@ -34,7 +34,8 @@ class Hierarchy:
             collected: list[Value] = []
             for base in scope.bases:
                 if base.keyword is None:
-                    values = self._base(base.value, site)
+                    with self.world.memory.apart(limits.BASE_QUESTIONS):
+                        values = self._base(base.value, site)
                     if len(values) > 1:
                         self._alternatives.setdefault(cls.key, []).append(values)
                     collected.extend(value for value in values if value != cls)
