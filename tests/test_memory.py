@@ -133,3 +133,26 @@ def test_what_is_asked_apart_does_not_count(monkeypatch: pytest.MonkeyPatch) -> 
 
     assert numbers.memory.remember(numbers.table, "all", add, 0) == 6
     assert numbers.table["all"].room is None
+
+
+def test_one_place_may_use_only_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "QUESTIONS", limits.Limit("questions", 12))
+    numbers = Numbers()
+
+    def add() -> list[int]:
+        found = []
+        for place in range(4):
+            with numbers.memory.share(limits.Limit("share", 4)):
+                found.append(numbers.up_to(10 * place + 10))
+        return found
+
+    # The third place has what the others left, and the fourth nothing.
+    assert numbers.memory.remember(numbers.table, "all", add, []) == [4, 8, 10, 0]  # type: ignore[arg-type]
+
+
+def test_a_block_bounds_all_that_is_asked_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = Numbers()
+    with numbers.memory.apart(limits.Limit("apart", 3)):
+        assert [numbers.up_to(2), numbers.up_to(4), numbers.up_to(6)] == [2, 0, 0]
+    assert not numbers.memory.exhausted
+    assert [numbers.up_to(2), numbers.up_to(4), numbers.up_to(6)] == [2, 4, 6]

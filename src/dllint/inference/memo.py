@@ -73,6 +73,7 @@ class Memory:
         self._limit = limits.QUESTIONS
         self._most = self._limit.most
         self._short: list[Answer[Any]] = []
+        self._blocks = 0
         self._cut = False
         self._asking: list[Answer[Any]] | None = []
         self._notes: list[tuple[Answer[Any], list[Answer[Any]]]] = []
@@ -126,13 +127,30 @@ class Memory:
     @contextmanager
     def apart(self, most: limits.Limit) -> Iterator[None]:
         """Inside the `with` block, whatever the query in progress has led to does not count: for what is kept for all
-        queries, or asked of many places at once. It may lead to `most` others, which count for the block alone."""
+        queries. The block may lead to `most` others, which count for it alone: it is like a query around its own."""
         before, left, limit, exhausted = self.asked, self._most, self._limit, self.exhausted
         self._most, self._limit, self.exhausted = before + most.most, most, False
+        self._blocks += 1
         try:
             yield
         finally:
+            self._blocks -= 1
             self._most, self._limit, self.exhausted = left + self.asked - before, limit, exhausted
+            if not self._open and not self._blocks:
+                self._begin_anew()
+
+    @contextmanager
+    def share(self, most: limits.Limit) -> Iterator[None]:
+        """Inside the `with` block, the query in progress may lead to `most` others: for one of many places that it
+        looks into."""
+        left, limit, exhausted = self._most, self._limit, self.exhausted
+        if self.asked + most.most < left:
+            self._most, self._limit = self.asked + most.most, most
+        try:
+            yield
+        finally:
+            self.exhausted = exhausted or self.asked > left
+            self._most, self._limit = left, limit
 
     def narrow(self) -> int:
         """Lower the remaining levels from here on. Returns the value that `widen` needs to undo it."""
@@ -171,7 +189,7 @@ class Memory:
             raise interruption.Interrupted
         self.asked += 1
         depth = answer.opened = self._open
-        if not depth:
+        if not depth and not self._blocks:
             self._most = self.asked + limits.QUESTIONS.most
         elif self.asked > self._most and not self.exhausted:
             self._limit.met()
@@ -188,7 +206,7 @@ class Memory:
             answer.known = False
             self._cut, self._reach = outer, around
             self._drop_passing(first, most=sys.maxsize)
-            if not depth:
+            if not depth and not self._blocks:
                 self._begin_anew()
             raise
         finally:
@@ -208,7 +226,7 @@ class Memory:
         self._settle_passing(answer, depth, first)
         if around < self._reach:
             self._reach = around
-        if not depth and self._short:
+        if not depth and self._short and not self._blocks:
             self._begin_anew()
         return value
 
