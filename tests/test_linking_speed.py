@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,7 +24,9 @@ from dllint.inference.values import Const, Display, Function, Site, const
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
 from dllint.modules import ModuleIndex
+from dllint.project import Project
 from dllint.project.launches import Launches
+from dllint.registry import rules
 
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
@@ -343,13 +347,54 @@ def test_what_a_star_import_gives_is_known_without_a_question_about_changes(monk
     assert asked == []
 
 
-@pytest.mark.parametrize(("asked", "known"), [(limits.QUESTIONS.most // 2, True), (limits.QUESTIONS.most + 1, False)])
-def test_beyond_a_number_of_questions_no_callers_are_asked(asked: int, known: bool) -> None:
-    world = linked({"run.py": "def build(workers):\n    return workers\n\nbuild(2)\n"})
-    world.memory.asked = asked
-    values = world.values.name("workers", Site(world.files["run.py"], 1, 0, (2, 5), None))
-    assert (values == (const(2),)) is known
+@pytest.mark.parametrize(("most", "known"), [(200, True), (20, False)])
+def test_what_one_question_leads_to_is_bounded(monkeypatch: pytest.MonkeyPatch, most: int, known: bool) -> None:
+    """A value that is handed through ten functions, each of which is several questions."""
+    monkeypatch.setattr(limits, "QUESTIONS", replace(limits.QUESTIONS, most=most))
+    lines = ["def step0():", "    return 2", ""]
+    for number in range(1, 10):
+        lines += [f"def step{number}():", f"    workers = step{number - 1}()", "    return workers", ""]
+    world = linked({"run.py": "\n".join([*lines, "workers = step9()", ""])})
+    last = Site(world.files["run.py"], 0, 0, (len(lines) + 2, 1), None)
+    assert (const(2) in world.values.name("workers", last)) is known
     assert (limits.QUESTIONS.name in world.limits) is not known
+
+
+def many_functions(number: int) -> dict[str, str]:
+    """A module with so many functions that make a loader, loop over it and start processes."""
+    lines = ["import torch.multiprocessing as mp", "from torch.utils.data import DataLoader", ""]
+    for one in range(number):
+        lines += [f"def make{one}(rows, workers=2):", "    return DataLoader(rows, num_workers=workers)", ""]
+        lines += [f"def train{one}(rank, rows):", f"    for batch in make{one}(rows):", "        keep(batch)", ""]
+    lines += ["def keep(batch, kept=[]):", "    kept.append(batch)", "", "if __name__ == '__main__':"]
+    lines += [f"    mp.spawn(train{one}, args=([1],))" for one in range(0, number, 10)]
+    return {"train.py": "\n".join(lines) + "\n"}
+
+
+class Passed(list[Any]):
+    """A list that counts how often all of it is gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        type(self).times += 1
+        return super().__iter__()
+
+
+def passes(monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> int:
+    """How often the rules go through all calls or all regions of a file."""
+    monkeypatch.setattr(Passed, "times", 0)
+    project = Project.load({path: extract(text) for path, text in files.items()}, Settings())
+    for file in project.files:
+        file.calls = Passed(file.calls)
+        object.__setattr__(file.facts, "regions", Passed(file.facts.regions))
+    assert [finding for rule in rules() if rule.check for finding in rule.check(project, rule.options({}))]
+    return Passed.times
+
+
+def test_no_rule_goes_through_a_file_once_for_each_of_its_loaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (passes(monkeypatch, many_functions(number)) for number in (20, 40))
+    assert many <= few + 2
 
 
 def test_what_gives_a_value_is_found_without_the_reasons_for_what_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from dllint.inference import limits
 from dllint.inference.memo import Memory, Table
 
 
@@ -78,3 +79,80 @@ def test_an_interrupted_question_leaves_nothing_behind() -> None:
     assert memory.remember(table, "outer", outer, 0) == 11
     stack.append(False)
     assert memory.remember(table, "inner", inner, 0) == 12
+
+
+class Numbers:
+    """A question that leads to others until it is exhausted."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.table: Table[int] = {}
+        self.worked_out: list[object] = []
+
+    def one(self, name: object) -> int:
+        return self.memory.remember(self.table, name, lambda: self.worked_out.append(name) or 1, 0)
+
+    def up_to(self, most: int) -> int:
+        def add() -> int:
+            self.worked_out.append("all")
+            return sum(self.one(number) for number in range(most) if not self.memory.exhausted)
+
+        return self.memory.remember(self.table, ("up to", most), add, 0)
+
+
+def test_a_question_that_leads_to_too_many_others_goes_on_when_it_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "QUESTIONS", limits.Limit("questions", 3))
+    numbers = Numbers()
+    met = limits.count()
+    assert numbers.up_to(5) == 4
+    assert met == {"questions": 1}
+    assert not numbers.memory.exhausted
+    numbers.worked_out.clear()
+    assert numbers.up_to(5) == 5
+    assert numbers.worked_out == ["all", 3, 4]
+
+
+def test_the_second_answer_that_is_cut_short_is_kept_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "QUESTIONS", limits.Limit("questions", 3))
+    numbers = Numbers()
+    assert [numbers.up_to(50) for _ in range(3)] == [4, 7, 7]
+    assert numbers.table["up to", 50].room == numbers.memory.room
+    assert numbers.worked_out.count("all") == 2
+
+
+def test_what_is_asked_apart_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "QUESTIONS", limits.Limit("questions", 3))
+    numbers = Numbers()
+
+    def add() -> int:
+        with numbers.memory.apart(limits.Limit("apart", 6)):
+            found = sum(numbers.one(number) for number in range(5))
+        return found + numbers.one("last")
+
+    assert numbers.memory.remember(numbers.table, "all", add, 0) == 6
+    assert numbers.table["all"].room is None
+
+
+def test_one_place_may_use_only_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "QUESTIONS", limits.Limit("questions", 12))
+    numbers = Numbers()
+
+    def add() -> list[int]:
+        found = []
+        for place in range(4):
+            with numbers.memory.share(limits.Limit("share", 4)):
+                found.append(numbers.up_to(10 * place + 10))
+        return found
+
+    # The third place has what the others left, and the fourth nothing.
+    assert numbers.memory.remember(numbers.table, "all", add, []) == [4, 8, 10, 0]  # type: ignore[arg-type]
+
+
+def test_a_block_bounds_all_that_is_asked_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = Numbers()
+    with numbers.memory.apart(limits.Limit("apart", 3)):
+        assert [numbers.up_to(2), numbers.up_to(4), numbers.up_to(6)] == [2, 0, 0]
+    assert not numbers.memory.exhausted
+    assert [numbers.up_to(2), numbers.up_to(4), numbers.up_to(6)] == [2, 4, 6]

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tests.rules.conftest import in_one_file
 
+from dllint.rules.start_methods import top_level_starts
+
 SELECT = {"select": ["DLL102"]}
 
 LOADING = """\
@@ -1016,3 +1018,51 @@ def test_a_branch_for_another_class_of_argument(
     }
 
     assert findings(files, **SELECT) == ({("main.py", 4, "DLL102")} if found else set())
+
+
+LOADING_ELSEWHERE = f"""\
+{LOADING}
+def train():
+    for batch in DataLoader(rows, num_workers=WORKERS, multiprocessing_context="spawn"):
+        print(batch)
+"""
+IMPORTS = {
+    "module": "import loading\n\nloading.train()\n",
+    "function under another name": "from loading import train as go\n\ngo()\n",
+    "in a function": "def main():\n    from loading import train\n    train()\nmain()\n",
+    "through another module": "import middle\n\nmiddle.train()\n",
+    "by name": "import importlib\n\nimportlib.import_module('loading').train()\n",
+    "beside one of an unknown name": "import sys, loading\n__import__(sys.argv[1])\nloading.train()\n",
+}
+
+
+@pytest.mark.parametrize("text", IMPORTS.values(), ids=IMPORTS)
+@pytest.mark.parametrize("workers", [0, 4])
+def test_a_start_in_a_module_that_the_script_imports(text: str, workers: int, findings: Callable[..., Any]) -> None:
+    files = {
+        "loading.py": LOADING_ELSEWHERE.replace("WORKERS", str(workers)),
+        "middle.py": "from loading import train\n",
+    }
+    line = len(text.splitlines())
+
+    assert findings({**files, "main.py": text}, **SELECT) == ({("main.py", line, "DLL102")} if workers else set())
+
+
+def test_scripts_whose_programs_start_nothing_are_not_looked_into(
+    monkeypatch: pytest.MonkeyPatch, findings: Callable[..., Any]
+) -> None:
+    asked: list[object] = []
+    plain = top_level_starts.reach
+    monkeypatch.setattr(top_level_starts, "reach", lambda *given: asked.extend(given[1]) or plain(*given))
+    calls = "def step(number):\n    return number\n\n" + "step(1)\n" * 50
+    loading = LOADING_ELSEWHERE.replace("WORKERS", "0") + "\ntrain()\n"
+
+    assert findings(
+        {
+            "script.py": calls,
+            "main.py": loading,
+            "other.py": f"{SPAWNED}\nfor batch in loader:  # DLL102\n    print(batch)\n",
+        },
+        **SELECT,
+    )
+    assert asked == []

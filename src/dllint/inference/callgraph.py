@@ -353,7 +353,8 @@ class CallGraph:
         memory.widen(limits.RESOLVING_LEVELS.most)
         self._indexing = True
         try:
-            return memory.remember(self._dynamic, "calls", self._index_dynamic_calls, {})
+            with memory.apart(limits.QUESTIONS):
+                return memory.remember(self._dynamic, "calls", self._index_dynamic_calls, {})
         finally:
             self._indexing = False
             memory.widen(outer)
@@ -362,7 +363,9 @@ class CallGraph:
         found: dict[tuple[str, int], dict[tuple[str, int], tuple[SourceFile, int]]] = {}
         named = (call for name in sorted(self.world.knowledge.instantiating) for call in self.world.called(name))
         for file, index in (*self.looked_up(), *self.world.called(""), *named):
-            for key in self.targets(file, index).keys:
+            with self.world.memory.share(limits.DYNAMIC_QUESTIONS):
+                targets = self.targets(file, index)
+            for key in targets.keys:
                 found.setdefault(key, {})[file.path, index] = (file, index)
         return {key: list(calls.values()) for key, calls in found.items()}
 

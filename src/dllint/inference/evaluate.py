@@ -129,7 +129,7 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        if limits.QUESTION_DEPTH.exceeded(self._depth):
+        if self.world.memory.exhausted or limits.QUESTION_DEPTH.exceeded(self._depth):
             return (UNKNOWN,)
         self._depth += 1
         try:

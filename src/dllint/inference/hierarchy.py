@@ -34,7 +34,8 @@ class Hierarchy:
             collected: list[Value] = []
             for base in scope.bases:
                 if base.keyword is None:
-                    values = self._base(base.value, site)
+                    with self.world.memory.apart(limits.BASE_QUESTIONS):
+                        values = self._base(base.value, site)
                     if len(values) > 1:
                         self._alternatives.setdefault(cls.key, []).append(values)
                     collected.extend(value for value in values if value != cls)
@@ -43,8 +44,20 @@ class Hierarchy:
 
     def _base(self, expr: Expr, site: Site) -> Values:
         """Return the classes that a base expression can be; type arguments are ignored: `Stream[int]`."""
+        own = self._called_on(expr, site)
+        if own is not None:
+            return (own,)
         values = tuple(one for one in self.world.values.evaluate(expr, site) if isinstance(one, (Class, External)))
         return self._base(expr.value, site) if not values and isinstance(expr, Subscript) else values
+
+    def _called_on(self, expr: Expr, site: Site) -> Class | None:
+        """Return the class whose class method defines a subclass of what it is called on, `class Traced(cls)`: it is a
+        base in any case, and which of its subclasses may be one would be asked of all callers."""
+        params = site.file.scopes[site.scope].params
+        owner = site.file.method_of(site.scope) if params and expr == Name(params[0].name) else None
+        if owner is None or self.receiver_kind(Function(site.file, site.scope)) != "class":
+            return None
+        return Class(site.file, owner)
 
     def has_alternatives(self, cls: Class) -> bool:
         """Whether a base of the class, or of one of its ancestors, is one of several alternatives."""

@@ -78,9 +78,15 @@ CONTEXTS = Limit("activations of one function, by their call", 12)
 """So that work grows with the project, not with its paths."""
 NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
 OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
-QUESTIONS = Limit("questions of one program before parameters are no more followed to callers", 1_500_000)
-"""Keeps the time and memory of the largest programs in bounds: beyond, no parameter is followed to its callers any
-more. fairseq has about 900,000 questions."""
+QUESTIONS = Limit("questions that one question leads to", 200_000)
+"""Keeps the time and memory of the largest programs in bounds: a launch or a loader of a program with tens of thousands
+of functions may lead to each of them. Beyond, the rest of that question is unknown. The largest question of speechbrain
+leads to 65,000."""
+BASE_QUESTIONS = Limit("questions that the bases of one class lead to", 20_000)
+DYNAMIC_QUESTIONS = Limit("questions that one call of an unnamed function leads to", 30_000)
+"""All such calls of a program are looked into together, by the first question that needs one of them."""
+OUTSIDE_QUESTIONS = Limit("questions that the assignments to attributes of other objects lead to", 300_000)
+"""All of a program are looked into together: which of them set an attribute of a dataset?"""
 CALLER_LEVELS = Limit("callers of callers that are searched for the value of a parameter", 3)
 ATTEMPTS = Limit("times that an answer is worked out that depends on the question around it", 2)
 """So that work on a recursion grows linearly with its length."""

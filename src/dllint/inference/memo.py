@@ -7,6 +7,10 @@ remaining depth; a later query with more remaining depth recomputes it.
 A recursive query returns what is known so far: nothing. Results derived from that are correct for the recursive query
 itself once it is answered, but not for the queries between: their answers are provisional, and recomputed later.
 
+A query is also followed through so many others at most (`limits.QUESTIONS`). From then on expressions are unknown until
+the outermost query is answered. What was being answered meanwhile is dropped then, so that a later query begins with
+it anew; the second time it is stored, like an answer that reached the limit of depth.
+
 Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
 premises are final, every query records the queries it made, so that a changed premise invalidates only the answers that
 rest on it.
@@ -15,7 +19,8 @@ rest on it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from dllint import profiling
@@ -35,9 +40,10 @@ class Answer(Generic[T]):
         room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
         reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
         dropped: how often the answer was dropped because it rested on an enclosing query.
+        tried: whether the answer was dropped because its query led to too many others.
     """
 
-    __slots__ = ("dropped", "known", "opened", "reach", "room", "value")
+    __slots__ = ("dropped", "known", "opened", "reach", "room", "tried", "value")
 
     def __init__(self) -> None:
         self.value: T | None = None
@@ -46,6 +52,7 @@ class Answer(Generic[T]):
         self.room: int | None = None
         self.reach = _NOWHERE
         self.dropped = 0
+        self.tried = False
 
 
 Table = dict[Hashable, Answer[T]]
@@ -55,12 +62,18 @@ Table = dict[Hashable, Answer[T]]
 class Memory:
     """The state shared by all memo tables of a project.
 
-    `room` is how many more levels of callers may be asked, `asked` how many answers have been worked out.
+    `room` is how many more levels of callers may be asked, `asked` how many answers have been worked out. `exhausted`:
+    the outermost query in progress has led to as many others as it may, so that expressions are unknown.
     """
 
     def __init__(self) -> None:
         self.room = limits.CALLER_LEVELS.most
         self.asked = 0
+        self.exhausted = False
+        self._limit = limits.QUESTIONS
+        self._most = self._limit.most
+        self._short: list[Answer[Any]] = []
+        self._blocks = 0
         self._cut = False
         self._asking: list[Answer[Any]] | None = []
         self._notes: list[tuple[Answer[Any], list[Answer[Any]]]] = []
@@ -101,8 +114,6 @@ class Memory:
             limits.CALLER_LEVELS.met()
             self.cut_short()
             return False
-        if limits.QUESTIONS.exceeded(self.asked):
-            return False
         self.room -= 1
         return True
 
@@ -112,6 +123,34 @@ class Memory:
 
     def leave(self) -> None:
         self.room += 1
+
+    @contextmanager
+    def apart(self, most: limits.Limit) -> Iterator[None]:
+        """Inside the `with` block, whatever the query in progress has led to does not count: for what is kept for all
+        queries. The block may lead to `most` others, which count for it alone: it is like a query around its own."""
+        before, left, limit, exhausted = self.asked, self._most, self._limit, self.exhausted
+        self._most, self._limit, self.exhausted = before + most.most, most, False
+        self._blocks += 1
+        try:
+            yield
+        finally:
+            self._blocks -= 1
+            self._most, self._limit, self.exhausted = left + self.asked - before, limit, exhausted
+            if not self._open and not self._blocks:
+                self._begin_anew()
+
+    @contextmanager
+    def share(self, most: limits.Limit) -> Iterator[None]:
+        """Inside the `with` block, the query in progress may lead to `most` others: for one of many places that it
+        looks into."""
+        left, limit, exhausted = self._most, self._limit, self.exhausted
+        if self.asked + most.most < left:
+            self._most, self._limit = self.asked + most.most, most
+        try:
+            yield
+        finally:
+            self.exhausted = exhausted or self.asked > left
+            self._most, self._limit = left, limit
 
     def narrow(self) -> int:
         """Lower the remaining levels from here on. Returns the value that `widen` needs to undo it."""
@@ -150,6 +189,11 @@ class Memory:
             raise interruption.Interrupted
         self.asked += 1
         depth = answer.opened = self._open
+        if not depth and not self._blocks:
+            self._most = self.asked + limits.QUESTIONS.most
+        elif self.asked > self._most and not self.exhausted:
+            self._limit.met()
+            self.exhausted = True
         self._open += 1
         first = len(self._passing)
         outer, self._cut = self._cut, False
@@ -162,6 +206,8 @@ class Memory:
             answer.known = False
             self._cut, self._reach = outer, around
             self._drop_passing(first, most=sys.maxsize)
+            if not depth and not self._blocks:
+                self._begin_anew()
             raise
         finally:
             answer.opened = -1
@@ -170,6 +216,9 @@ class Memory:
                 assert self._asking is not None
                 self._notes.append((answer, self._asking))
                 self._asking = asking
+        if self.exhausted:
+            self._cut = True
+            self._short.append(answer)
         answer.value = value
         answer.known = True
         answer.room = self.room if self._cut else None
@@ -177,7 +226,18 @@ class Memory:
         self._settle_passing(answer, depth, first)
         if around < self._reach:
             self._reach = around
+        if not depth and self._short and not self._blocks:
+            self._begin_anew()
         return value
+
+    def _begin_anew(self) -> None:
+        """Drop the answers that the end of the outermost query cut short, once each."""
+        self.exhausted = False
+        for answer in self._short:
+            if not answer.tried:
+                answer.tried = True
+                answer.known = False
+        self._short.clear()
 
     def _settle_passing(self, answer: Answer[Any], depth: int, first: int) -> None:
         """Mark the answer as provisional if it rests on an enclosing query that is not answered yet; otherwise drop the

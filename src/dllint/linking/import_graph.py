@@ -24,6 +24,7 @@ class ImportGraph:
         self._programs: dict[str, bool] = {}
         self._aparts: dict[tuple[str, str], bool] = {}
         self._loading_by_name: set[str] | None = None
+        self._loaded: dict[frozenset[str], frozenset[str]] = {}
 
     def imports(self, path: str) -> list[str]:
         """Return the files of the project that a file imports, anywhere in it."""
@@ -133,6 +134,15 @@ class ImportGraph:
         roots = frozenset(own).union(*given) if own or len(given) != 1 else given.pop()
         for path in ring:
             found[path] = roots
+
+    def loaded_with(self, path: str) -> frozenset[str]:
+        """Return the files that the programs with this file can load; all files if one of them imports by name."""
+        roots = self.roots(path)
+        found = self._loaded.get(roots)
+        if found is None:
+            by_name = any(map(self.imports_by_name, roots))
+            found = self._loaded[roots] = frozenset(self._files if by_name else self.import_closure(roots))
+        return found
 
     def together(self, paths: Iterable[str], beside: Iterable[str]) -> bool:
         """Whether one program can load both the files that lead to a place, and the others: not if two of them belong

@@ -91,6 +91,14 @@ class SourceFile:
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
 
+    def call_at(self, span: Span) -> int | None:
+        """Return the first call that covers exactly this range."""
+        return self._calls_at.get(span)
+
+    @cached_property
+    def _calls_at(self) -> dict[Span, int]:
+        return {call.span: index for index, call in reversed([*enumerate(self.calls)])}
+
     def calls_given(self, scope: int, name: str) -> list[int]:
         """Return those of `calls_of` that pass a name as a whole argument."""
         found = self._calls_given.get(scope)

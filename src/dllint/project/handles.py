@@ -126,6 +126,7 @@ class Handles:
         self._kept: dict[Instance, list[Handle]] = {}
         self._openers: dict[Value, tuple[Opener, Instance] | None] = {}
         self._read: dict[tuple[str, int], frozenset[str]] = {}
+        self._made: dict[str, dict[str, int]] = {}
 
     def names_read(self, file: SourceFile, scope: int) -> frozenset[str]:
         """The names and attribute names that a function reads, except in the tests of its branches."""
@@ -134,6 +135,18 @@ class Handles:
             parts = expressions(file, scope)
             found = frozenset(str(last_name(part)) for part in parts if isinstance(part, (Name, Attribute)))
             self._read[file.path, scope] = found
+        return found
+
+    def made_at_top(self, file: SourceFile) -> dict[str, int]:
+        """The calls whose results the top level of a file binds, by name."""
+        found = self._made.get(file.path)
+        if found is None:
+            found = self._made[file.path] = {
+                name: binding.expr.index
+                for name, bindings in file.bindings(0).items()
+                for binding in bindings
+                if binding.kind == "value" and isinstance(binding.expr, CallRef)
+            }
         return found
 
     # What is opened

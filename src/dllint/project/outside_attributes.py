@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
+from dllint.inference import limits
 from dllint.inference.values import Class, External, Instance, Site, Values
 from dllint.libraries.contents import held_by
 from dllint.linking.assignments import Store
@@ -63,18 +64,23 @@ class OutsideAttributes:
     def _by_object(self) -> dict[Hashable, list[Assigned]]:
         """All assignments, by class key, or by file and call that construct an external object."""
         table: dict[Hashable, list[Assigned]] = {}
+        with self.world.memory.apart(limits.OUTSIDE_QUESTIONS):
+            for object_, one in self._found():
+                table.setdefault(object_, []).append(one)
+        return table
+
+    def _found(self) -> Iterator[tuple[Hashable, Assigned]]:
         for file in self.world.files.values():
             for scope in range(len(file.scopes)):
                 for store in file.stores(scope):
                     for one in self._assigned(file, store):
                         of = one.base.of
                         if isinstance(of, External):
-                            table.setdefault((one.base.file, one.base.call), []).append(one)
+                            yield (one.base.file, one.base.call), one
                         # For other objects only an assignment where they are constructed counts: its value is there
                         # from the start.
                         elif self._is_dataset(of) or one.at_once:
-                            table.setdefault(of.key, []).append(one)
-        return table
+                            yield of.key, one
 
     def _assigned(self, file: SourceFile, store: Store) -> Iterator[Assigned]:
         """An assignment, once for each object whose attribute it sets."""

@@ -42,10 +42,9 @@ class _Place:
         """The file, scope and region of the statement and of each call that leads to it."""
         yield self.file, self.scope, self.event.region
         for hop in self.hops:
-            for call in hop.file.calls:
-                if call.span == hop.span:
-                    yield hop.file, call.scope, call.region
-                    break
+            index = hop.file.call_at(hop.span)
+            if index is not None:
+                yield hop.file, hop.file.calls[index].scope, hop.file.calls[index].region
 
 
 class Releases:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Name, Set, Subscript, Tuple
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
@@ -50,6 +51,8 @@ class Exhaustion:
 
     def bare(self, loader: Loader) -> Iterator[BareNext]:
         """The bare `next` calls of a loader's map-style datasets."""
+        if not self._kept:
+            return
         for value in self.project.dataset_objects(loader):
             cls = value.of
             if not isinstance(cls, Class) or self.world.hierarchy.method(cls, "__iter__") is not None:
@@ -58,20 +61,29 @@ class Exhaustion:
                 if run.entry in ("__getitem__", "__getitems__"):
                     yield from self._in(run, value)
 
+    @cached_property
+    def _kept(self) -> bool:
+        """Whether any code of the project assigns an attribute that a bare `next` advances: in most projects none does,
+        and their datasets need no look."""
+        advanced = (_advanced(file.calls[index])[1] for file, index in self.world.called("next"))
+        names = {one.attr for one in advanced if one is not None}
+        return bool(names) and any(
+            store.key in names
+            for file in self.world.files.values()
+            for scope in range(len(file.scopes))
+            for store in file.stores(scope)
+            if isinstance(store.key, str)
+        )
+
     def _in(self, run: WorkerRun, value: Instance) -> Iterator[BareNext]:
         # Inside a generator Python turns StopIteration into RuntimeError, which no loop swallows.
         if run.file.scopes[run.scope].is_generator or self._caught_on_the_way(run):
             return
-        for index in run.file.calls_of(run.scope):
+        receiver = run.file.scopes[run.scope].params[:1]
+        for index in run.file.calls_of(run.scope) if receiver else ():
             call = run.file.calls[index]
-            written = call.args[0].value if call.func == Name("next") and len(call.args) == 1 else None
-            receiver = run.file.scopes[run.scope].params[:1]
-            kept_in = written
-            while isinstance(kept_in, Subscript):
-                kept_in = kept_in.value
-            if not isinstance(kept_in, Attribute) or not receiver:
-                continue
-            if kept_in.value != Name(receiver[0].name) or self._caught(run.file, call.region):
+            written, kept_in = _advanced(call)
+            if kept_in is None or kept_in.value != Name(receiver[0].name) or self._caught(run.file, call.region):
                 continue
             single = kept_in is written
             made = self._made(kept_in.attr, value) if single else self._one_of_many(kept_in.attr, value)
@@ -81,9 +93,9 @@ class Exhaustion:
     def _caught_on_the_way(self, run: WorkerRun) -> bool:
         """Whether a call between `__getitem__` and the function is inside a `try` that catches StopIteration."""
         for hop in run.hops:
-            for call in hop.file.calls:
-                if call.span == hop.span and self._caught(hop.file, call.region):
-                    return True
+            index = hop.file.call_at(hop.span)
+            if index is not None and self._caught(hop.file, hop.file.calls[index].region):
+                return True
         return False
 
     def _caught(self, file: SourceFile, region: int) -> bool:
@@ -194,3 +206,13 @@ class Exhaustion:
             if event.kind == "yield"
             for index in file.regions(event.region)
         )
+
+
+def _advanced(call: Call) -> tuple[Expr | None, Attribute | None]:
+    """What `next(self.readers[index])` advances: its argument, and the attribute `self.readers` that keeps it; None as
+    the attribute if the call is another."""
+    written = call.args[0].value if call.func == Name("next") and len(call.args) == 1 else None
+    kept_in = written
+    while isinstance(kept_in, Subscript):
+        kept_in = kept_in.value
+    return written, kept_in if isinstance(kept_in, Attribute) else None

@@ -60,10 +60,12 @@ class Batches:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._regions: dict[str, dict[tuple[Span, int], int]] = {}
 
     def kept(self) -> Iterator[KeptBatch]:
-        """Every place that keeps all batches of a loader, or a part of each that holds a storage."""
-        self._by_call = {(loader.file.path, loader.call): loader for loader in self.project.loaders}
+        """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage."""
+        project = self.project
+        self._by_call = {(one.file.path, one.call): one for one in project.loaders if project.regimes(one)}
         if not self._by_call:
             return
         for name, how in _COLLECTING.items():
@@ -79,6 +81,16 @@ class Batches:
                     if event.kind == "for" and event.detail != "comp" and event.target is not None:
                         yield from _Loop(self, file, scope, event).kept_batches()
                 yield from self._comprehensions(file, scope)
+
+    def loop_regions(self, file: SourceFile) -> dict[tuple[Span, int], int]:
+        """The bodies of a file's `for` statements, by the span of the header and the region around it."""
+        found = self._regions.get(file.path)
+        if found is None:
+            found = self._regions[file.path] = {}
+            for index, region in enumerate(file.facts.regions):
+                if region.kind == "for":
+                    found.setdefault((region.span, region.parent), index)
+        return found
 
     def _find_keepers(self) -> frozenset[str]:
         """The names of functions and methods that add to something that exists before they are called."""
@@ -176,14 +188,7 @@ class _Loop(Body):
     """A `for` loop that may iterate batches."""
 
     def __init__(self, batches: Batches, file: SourceFile, scope: int, event: Event) -> None:
-        region = next(
-            (
-                index
-                for index, region in enumerate(file.facts.regions)
-                if region.kind == "for" and region.span == event.span and region.parent == event.region
-            ),
-            -1,
-        )
+        region = batches.loop_regions(file).get((event.span, event.region), -1)
         super().__init__(batches.world, file, scope, region)
         self.batches = batches
         self.event = event

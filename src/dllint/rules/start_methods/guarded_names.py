@@ -53,6 +53,8 @@ class GuardedNames:
     def missing_in_workers(self, loader: Loader) -> Iterator[MissingName]:
         """The names missing in a loader's workers when a program that contains the loader starts them."""
         programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
+        if not any(self._under_guard(self.world.files[path]) for path in programs):
+            return
         for run in self.project.worker_runs(loader):
             if run.file.path in programs:
                 yield from self._missing(run.file, run.scope, run.hops)

@@ -54,7 +54,9 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
     regime = regimes[0]
     assert regime.arrival is not None
     origin = regime.arrival.origin
-    launcher = origin.file.calls[_call_at(origin.file.calls, origin.span)]
+    index = origin.file.call_at(origin.span)
+    assert index is not None
+    launcher = origin.file.calls[index]
     remedies = [_remedy(project, one.loader, one.regimes[0]) for one in group]
     remedy = min(remedies, key=_REMEDIES.index)
     values = {
@@ -111,10 +113,6 @@ def _of_all(fixes: list[tuple[Fix, ...]]) -> tuple[Fix, ...]:
 def _more(place: Any, others: int) -> Any:
     ways = "one other launcher does" if others == 1 else f"{others} other launchers do"
     return place.__class__(place.path, place.span, f"{place.message} ({ways} so too)")
-
-
-def _call_at(calls: list[Any], span: Any) -> int:
-    return next(index for index, call in enumerate(calls) if call.span == span)
 
 
 def _remedy(project: Project, loader: Loader, regime: Regime) -> str:

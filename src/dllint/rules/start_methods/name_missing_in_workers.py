@@ -90,6 +90,8 @@ def _changed(project: Project) -> Iterator[Finding]:
 
 def _of_loaders(project: Project) -> Iterator[_Use]:
     for loader in project.loaders:
+        if pickling_regime(project, loader, CODE) is None:
+            continue
         for missing in project.ask(GuardedNames).missing_in_workers(loader):
             regime = pickling_regime(project, loader, CODE, (missing.file.path,))
             if regime is None or regime.method == "fork":

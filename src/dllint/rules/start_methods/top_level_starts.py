@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
+from dllint.project import Regime
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Method, Starting
@@ -57,6 +58,8 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     """
     if file.is_notebook or file.path.endswith("__main__.py"):
         return []
+    if project.ask(_starting_files).isdisjoint(project.import_graph.loaded_with(file.path)):
+        return []
     module = Reached(file, 0, None)
     found = list(_here(project, module, file))
     for index in file.calls_of(0):
@@ -84,6 +87,27 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
                     TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
                 )
     return sorted(found, key=lambda start: start.span)
+
+
+def _starting_files(project: Project) -> frozenset[str]:
+    """The files that make loaders with workers or launch processes, other than by fork: a program without any of them
+    has no such start. A start method that one program sets leaves the default to others."""
+    loaders = (
+        loader.file.path
+        for loader in project.loaders
+        if any(one.source == "program" for one in project.regimes(loader))
+        or any(_methods(project.regimes(loader)))
+    )
+    launches = (*project.launches.all(), *project.launches.blind())
+    launching = (one.file.path for one in launches if any(method != "fork" for method in one.methods))
+    return frozenset((*loaders, *launching))
+
+
+def _methods(regimes: Iterable[Regime]) -> Iterator[Method]:
+    """The start methods of a loader's workers, besides fork and what another process chose."""
+    for regime in regimes:
+        if regime.method != "fork" and regime.source != "inherited":
+            yield Method(regime.method, regime.where)
 
 
 def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
@@ -117,12 +141,10 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
         if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
             continue
         text = project.ask(Starting).described(iteration)
-        for regime in project.regimes_in(iteration.loader, script):
-            if regime.method != "fork" and regime.source != "inherited":
-                method = Method(regime.method, regime.where)
-                yield TopLevelStart(
-                    file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
-                )
+        for method in _methods(project.regimes_in(iteration.loader, script)):
+            yield TopLevelStart(
+                file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
+            )
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
         launches = project.ask(Starting).launching.get((file.path, index), ())

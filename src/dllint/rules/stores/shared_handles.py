@@ -238,16 +238,8 @@ def opened_globals(
 ) -> Iterator[tuple[Opener, str, Instance, SourceFile]]:
     """Handles that a module opens at its top level and one of these functions reads by name, each with that module."""
     seen: set[tuple[str, str]] = set()
-    opened: dict[str, dict[str, int]] = {}
     for file, scope in places:
-        names = opened.get(file.path)
-        if names is None:
-            names = opened[file.path] = {
-                name: binding.expr.index
-                for name, bindings in file.bindings(0).items()
-                for binding in bindings
-                if binding.kind == "value" and isinstance(binding.expr, CallRef)
-            }
+        names = project.ask(Handles).made_at_top(file)
         read = project.ask(Handles).names_read(file, scope) if names else frozenset()
         for name in sorted(read & names.keys() - file.bindings(scope).keys()):
             if (file.path, name) in seen:
