@@ -32,7 +32,8 @@ def _diagnostic(finding: Finding, report: Report, style: Style) -> dict[str, Any
         "message": message,
         "location": _location(finding, report, style),
         "severity": SEVERITY[finding.severity or "warning"],
-        "code": {"value": finding.code, **({"url": finding.url} if finding.url else {})},
+        # A link in a review must lead somewhere from other machines too, as the page of an installed rule does not.
+        "code": {"value": finding.code, **({"url": finding.url} if finding.url.startswith("http") else {})},
     }
     related = [
         {"message": cell_words(one) + one.message, "location": _location(one, report, style)}
@@ -40,7 +41,7 @@ def _diagnostic(finding: Finding, report: Report, style: Style) -> dict[str, Any
     ]
     suggestions = [one for fix in finding.fixes if (one := _suggestion(fix, finding, report)) is not None]
     found |= {"suggestions": suggestions} if suggestions else {}
-    found |= {"relatedLocations": related} if related else {}
+    found |= {"related_locations": related} if related else {}
     return found
 
 
