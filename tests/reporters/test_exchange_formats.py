@@ -54,7 +54,7 @@ def test_sarif_result(finding: Finding, shown: Render, directory: Path) -> None:
     place = {"artifactLocation": artifact, "region": region, "contextRegion": context}
     assert result["locations"] == [{"physicalLocation": place}]
     assert (result["ruleId"], result["level"]) == ("DLL101", "warning")
-    assert result["message"]["text"].startswith("The 4 workers of this DataLoader start by spawn\nKeep")
+    assert result["message"]["text"].startswith("The 4 workers of this DataLoader start by spawn\nhelp: Keep")
     (flow,) = result["codeFlows"][0]["threadFlows"]
     steps = [
         (one["location"]["physicalLocation"]["region"]["startLine"], one["location"]["message"]["text"])

@@ -1,5 +1,5 @@
-"""What validators written by others say of whole documents: Microsoft's for SARIF, with its rules for GitHub, and one of
-reviewdog's format.
+"""What validators written by others say of whole documents: Microsoft's for SARIF, with its rules for GitHub, and one
+of reviewdog's format.
 
 Both are programs for Node.js that npm installs in a few seconds. Without it, or without its registry, the tests are
 skipped.
@@ -72,7 +72,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with findings in a file, in one with a byte-order mark, in a notebook and in one that cannot be read."""
+    """A project with findings in a file, in one with a byte-order mark, in a notebook and one that cannot be read."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[tool.dllint]\ncache-dir = '.cache'\n")
     (tmp_path / "train.py").write_text(TRAIN, encoding="utf-8")

@@ -135,7 +135,7 @@ if __name__ == "__main__":
 
 def changed(chance: random.Random, text: str) -> str:
     """The text with another meaning: a function renamed or deleted, another default or number, a launcher more."""
-    functions = [match for match in re.finditer(r"^( *)def (\w+)\(.*\n(?:(?:\1 +.*)?\n)*", text, re.MULTILINE)]
+    functions = list(re.finditer(r"^( *)def (\w+)\(.*\n(?:(?:\1 +.*)?\n)*", text, re.MULTILINE))
     numbers = list(re.finditer(r"\b\d+\b", text))
     kind = chance.choice(["rename", "delete", "number", "launcher", "add", "body"])
     if kind in ("rename", "delete", "body") and functions:

@@ -32,7 +32,7 @@ class Memory:
         caches: the facts by cache directory.
     """
 
-    input: Input = Input({}, frozenset())
+    input: Input = field(default_factory=lambda: Input({}, frozenset()))
     screened: Known = field(default_factory=dict)
     valid: dict[str, bool] = field(default_factory=dict)
     caches: dict[str | None, KeptInMemory] = field(default_factory=dict)

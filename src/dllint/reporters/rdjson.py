@@ -9,7 +9,7 @@ from dllint.finding import Finding, Fix, Place
 from dllint.reporters import Style
 from dllint.reporters.cells import cell_words, file_span
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import file_path, split_lines
+from dllint.reporters.source import file_path, message, split_lines
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ def render(report: Report, style: Style) -> str:
 
 
 def _diagnostic(finding: Finding, report: Report, style: Style) -> dict[str, Any]:
-    message = "\n".join(line for line in (cell_words(finding) + finding.text, finding.help) if line)
     found: dict[str, Any] = {
-        "message": message,
+        "message": cell_words(finding) + message(finding),
         "location": _location(finding, report, style),
         "severity": SEVERITY[finding.severity or "warning"],
         # A link in a review must lead somewhere from other machines too, as the page of an installed rule does not.

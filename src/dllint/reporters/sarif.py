@@ -20,7 +20,7 @@ from dllint.reporters import Style
 from dllint.reporters.cells import cell_words, file_span
 from dllint.reporters.edits import text_edits
 from dllint.reporters.fingerprints import fingerprints
-from dllint.reporters.source import file_path, told_by_run
+from dllint.reporters.source import file_path, message
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -95,12 +95,11 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _result(finding: Finding, report: Report, style: Style, index: Mapping[str, int], mark: str) -> dict[str, Any]:
-    text = "\n".join(line for line in (finding.text, *told_by_run(finding), finding.help) if line)
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
         "level": LEVEL[finding.severity or "warning"],
-        "message": {"text": cell_words(finding) + _plain(text)},
+        "message": {"text": cell_words(finding) + _plain(message(finding))},
         "locations": [_with_code(_location(finding, report, style), finding, report)],
         "partialFingerprints": {"primaryLocationLineHash": f"{mark[:16]}:1", "dllint/v1": mark},
     }
