@@ -135,13 +135,15 @@ def facts_of(run: Run, execution: Execution, everything: bool = False) -> Mappin
     """Return the facts of the files that can matter, or of all files."""
     from dllint.facts.cache import Cache
     from dllint.facts.parse import parse_all
+    from dllint.linter.memory import Input
 
     directory, memory = cache_directory(run.settings) if execution.cache else None, execution.memory
     cache = Cache(directory) if memory is None else memory.cache(directory)
     parsed = parse_all(texts_to_parse(run, everything, memory), cache, execution.jobs, execution.progress)
     run.unreadable.update(parsed.unreadable)
     if memory is not None:
-        memory.note(run)
+        texts = texts_to_parse(run)
+        memory.note(Input(run.contents, frozenset(run.mattering)), {*run.texts.values()}, {*texts.values()})
     return parsed.facts
 
 

@@ -3,15 +3,12 @@ and screened again. All of it depends on the texts alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dllint.facts.cache import Cache, KeptInMemory
 from dllint.screen import Known
-
-if TYPE_CHECKING:
-    from dllint.linter.inputs import Run
 
 
 class Input(NamedTuple):
@@ -45,15 +42,19 @@ class Memory:
             found = self.caches[directory] = KeptInMemory(directory)
         return found
 
-    def note(self, run: Run) -> None:
-        """Keep the input of a check, and forget what only earlier ones read."""
-        assert run.to_parse is not None
-        self.input = Input(run.contents, frozenset(run.mattering))
-        current = {*run.contents.values()}
+    def note(self, read: Input, texts: Collection[str], parsed: Collection[str]) -> None:
+        """Keep the input of a check, and forget what only earlier ones read.
+
+        Args:
+            read: the files.
+            texts: those that were decoded.
+            parsed: those of them whose facts the check used.
+        """
+        self.input = read
+        current = {*read.contents.values()}
         for key in [key for key in self.screened if key[1] not in current]:
             del self.screened[key]
-        texts = {*run.texts.values()}
         for text in [text for text in self.valid if text not in texts]:
             del self.valid[text]
         for cache in self.caches.values():
-            cache.forget_all_but({*run.to_parse.values()})
+            cache.forget_all_but(parsed)
