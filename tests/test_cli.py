@@ -353,6 +353,17 @@ def test_a_finding_that_stays_is_reported_and_not_counted_as_fixed(run: Run, haz
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "link"), reason="this system has no hard links")
+def test_a_fix_that_was_refused_is_shown_and_not_offered_again(run: Run, hazard: Path) -> None:
+    os.link(hazard / "train.py", hazard / "train.txt")
+    assert "[*] 1 fixable with --fix." in run("check", ".").out
+    done = run("check", ".", "--fix")
+    assert (done.status, "Fixed" in done.out + done.err) == (2, False)
+    assert "[*]" not in done.out and "--fix" not in done.out
+    assert "+ def _collate_fn(rows):" in done.out
+    assert run("check", ".", "--add-ignore").err.startswith("Added suppressions to 0 files.\n")
+
+
 def test_add_ignore_silences_what_is_there(run: Run, hazard: Path) -> None:
     done = run("check", ".", "--add-ignore")
     assert (done.status, done.err) == (0, "Added suppressions to 1 file.\n")

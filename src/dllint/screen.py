@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from dllint.modules import ModuleIndex
 
+T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _FEW = 50
 _SMALL = 2000
@@ -95,20 +96,35 @@ def imports(data: bytes) -> list[Import]:
     return found
 
 
-def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[str]:
+Known = dict[tuple[Any, ...], Any]
+"""What was found in contents, by the function that looked for it and its arguments; the first is the content."""
+
+
+def _look(known: Known, function: Callable[..., T], data: bytes, *others: object) -> T:
+    """Return what a function finds in a content, computed once."""
+    key = (function, data, *others)
+    found: T | None = known.get(key)
+    if found is None and key not in known:
+        found = known[key] = function(data, *others)
+    return cast(T, found)
+
+
+def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words, known: Known | None = None) -> set[str]:
     """Return the paths of the files that are worth parsing.
 
     Args:
         files: contents by path.
         index: resolves imports to files.
         words: the words by which files are selected.
+        known: what earlier calls found; this one adds to it.
     """
-    launching = {path for path, data in files.items() if _holds(data, words.launching)}
-    loading = {path for path, data in files.items() if _holds(data, words.loading)}
+    known = {} if known is None else known
+    launching = {path for path, data in files.items() if _look(known, _holds, data, words.launching)}
+    loading = {path for path, data in files.items() if _look(known, _holds, data, words.loading)}
     mattering = launching | loading
     if not mattering:
         return {path for path, data in files.items() if _holds(data, words.in_workers)}
-    imported = {path: _imported(path, data, index) & files.keys() for path, data in files.items()}
+    imported = {path: _imported(path, data, index, known) & files.keys() for path, data in files.items()}
     importing: dict[str, set[str]] = {}
     for path, others in imported.items():
         for other in others:
@@ -116,7 +132,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
     scripts = {path for path in mattering if _runs_when_imported(files[path])}
     of_scripts = {other for path in scripts for other in importing.get(path, ())}
     for path in mattering:
-        _only_those_who_mention(path, files, imported, importing, words)
+        _only_those_who_mention(path, files, imported, importing, words, known)
     behind_loading = _reach(loading, imported)
     hazards = {path for path in behind_loading - mattering if _holds(files[path], words.in_workers)}
     chosen = mattering | hazards
@@ -191,18 +207,19 @@ def _only_those_who_mention(
     imported: Mapping[str, set[str]],
     importing: Mapping[str, set[str]],
     mattering: Words,
+    known: Known,
 ) -> None:
     """Cut the import edges to a file from files that mention none of its functions and classes that matter: much of a
     project imports a module of utilities for something else. A file that uses `getattr` keeps its edge if it contains
     the beginning of such a name."""
-    names = _mattering_names(files[path], mattering)
+    names = _look(known, _mattering_names, files[path], mattering)
     if names is None:
         return
-    words = (b"import *", *names)
+    words = (b"import *", *sorted(names))
     beginnings = tuple(name[: name.rindex(b"_") + 1] for name in names if b"_" in name[4:])
     for other in list(importing.get(path, ())):
         data = files[other]
-        if not _mentions(data, words) and not (b"getattr(" in data and _holds(data, beginnings)):
+        if not _look(known, _mentions, data, words) and not (b"getattr(" in data and _holds(data, beginnings)):
             importing[path].discard(other)
             imported[other].discard(path)
 
@@ -277,10 +294,10 @@ def _names(listed: bytes) -> tuple[str, ...]:
     return tuple(part[0] for part in parts if part)
 
 
-def _imported(path: str, data: bytes, index: ModuleIndex) -> set[str]:
+def _imported(path: str, data: bytes, index: ModuleIndex, known: Known) -> set[str]:
     """Return the files that may run when a file is imported."""
     found: set[str] = set()
-    for module, level, names in imports(data):
+    for module, level, names in _look(known, imports, data):
         found.update(index.resolve(path, module, level))
         for name in names:
             if name != "*":

@@ -307,6 +307,8 @@ def test_regions(code: str, expected: list[object]) -> None:
         ("if a:\n        try: return\n        except E: raise", [("if", A, False)]),
         ("if a:\n        try: return\n        except E: pass", []),
         ("while b:\n        if a: break", []),
+        ("if a:\n        with suppress(E): return", []),
+        ("if a:\n        with pytest.raises(E): return", []),
     ],
 )
 def test_what_follows_a_branch_that_leaves(before: str, expected: list[object]) -> None:
@@ -318,6 +320,38 @@ def test_a_branch_that_leaves_narrows_only_its_own_block() -> None:
     facts = extract(code)
     assert guards(facts, "f") == [("if", C, False), ("for", B, True)]
     assert guards(facts, "g") == []
+
+
+UNREACHED = ("unreached", None, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        *((f"{leaves}", [UNREACHED]) for leaves in ("return", "raise E", "sys.exit()", "os._exit(0)", "assert False")),
+        *((f"{leaves}", []) for leaves in ("exit()", "quit()", "assert a", "exits()", "a.exit()", "return_()")),
+        ("return; g()", [UNREACHED]),
+        ("while True: pass", [UNREACHED]),
+        ("while 1:\n        if a: break", []),
+        ("while a: pass", []),
+        ("while True:\n        for a in b: break", [UNREACHED]),
+        ("with a: return", []),
+        ("for a in b: continue", []),
+        ("try: return\n    except E: pass", []),
+        ("if a: return\n    return", [UNREACHED, ("if", A, False)]),
+        ("def h(): return", []),
+    ],
+)
+def test_what_follows_a_statement_that_always_leaves(before: str, expected: list[object]) -> None:
+    assert guards(extract(f"def g():\n    {before}\n    f()\n"), "f") == expected
+
+
+def test_only_the_rest_of_the_block_is_unreached() -> None:
+    facts = extract("for a in b:\n    continue\n    f()\ng()\nif a:\n    sys.exit(); h()\n    f()\nk()\n")
+    assert guards(facts, "f")[0] == UNREACHED
+    assert guards(facts, "h") == [UNREACHED, ("if", A, True)]
+    assert guards(facts, "g") == []
+    assert UNREACHED not in guards(facts, "k")
 
 
 def test_tests_without_calls_leave_no_regions_behind() -> None:

@@ -194,6 +194,11 @@ NEVER = (
     "not work",
     "__file__ is None",
     "(lambda: 0)()",
+    "[x for x in ()]",
+    "{'run': 0}.get('run')",
+    "(1, 0)[1:][0]",
+    "list(zip())",
+    "never()",
 )
 PARTIALS = """\
 import functools
@@ -209,7 +214,9 @@ def work(rank):
 
 
 def never(project: Path) -> None:
-    head = "import os, typing\nimport torch.multiprocessing as mp\ndef work(rank):\n    pass\n"
+    head = (
+        "import os, typing\nimport torch.multiprocessing as mp\ndef never():\n    return 0\ndef work(rank):\n    pass\n"
+    )
     for number, test in enumerate(NEVER):
         write(
             "train.py" if not number else f"a{number}.py", f"{head}if {test}:\n    mp.spawn(work, nprocs={number})\n"
@@ -285,6 +292,11 @@ ROWS = [
     # What is true
     Row("starts behind conditions that never hold", never, 0, f"No findings in {len(NEVER)} files.",
         ("--select", "DLL102")),
+    Row("starts after the end of a program", several(
+        write("train.py", LAUNCH.replace("mp.spawn", "import sys\nsys.exit()\nmp.spawn")),
+        write("a.py", LAUNCH.replace("mp.spawn", "while True:\n    pass\nmp.spawn")),
+        write("b.py", "async def go():\n    mp.spawn(work, nprocs=2)\ngo()\n".join((LAUNCH.rsplit("mp", 1)[0], "")))),
+        0, "No findings in 3 files.", ("--select", "DLL102")),
     Row("a decorator returns a partial that nobody calls", write("train.py", PARTIALS), 0, CLEAN,
         ("--select", "DLL102")),
     Row("tracked but ignored files, no git to ask", ignored_and_tracked),

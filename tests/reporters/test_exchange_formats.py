@@ -1,5 +1,4 @@
-"""Formats that other programs read. Whole documents were validated by the JSON schemas of SARIF and RDJSON and by
-Microsoft's `sarif-multitool validate --rule-kind "Sarif;Ghas"`; these tests keep what those said."""
+"""Formats that other programs read. `test_validators` has programs of others look at whole documents."""
 
 from __future__ import annotations
 
@@ -48,10 +47,14 @@ def test_sarif_result(finding: Finding, shown: Render, directory: Path) -> None:
     assert run["originalUriBaseIds"] == {"SRCROOT": {"uri": f"{directory.as_uri()}/"}}
     assert run["invocations"] == [{"executionSuccessful": True}]
     region = {"startLine": 5, "startColumn": 12, "endLine": 5, "endColumn": 41}
-    place = {"artifactLocation": {"uri": "loaders.py", "uriBaseId": "SRCROOT"}, "region": region}
+    region["snippet"] = {"text": "DataLoader(ds, num_workers=4)"}
+    around = "def build(ds):\n    return DataLoader(ds, num_workers=4)\n"
+    context = {"startLine": 4, "endLine": 6, "snippet": {"text": around}}
+    artifact = {"uri": "loaders.py", "uriBaseId": "SRCROOT"}
+    place = {"artifactLocation": artifact, "region": region, "contextRegion": context}
     assert result["locations"] == [{"physicalLocation": place}]
     assert (result["ruleId"], result["level"]) == ("DLL101", "warning")
-    assert result["message"]["text"].startswith("The 4 workers of this DataLoader start by spawn\nKeep")
+    assert result["message"]["text"].startswith("The 4 workers of this DataLoader start by spawn\nhelp: Keep")
     (flow,) = result["codeFlows"][0]["threadFlows"]
     steps = [
         (one["location"]["physicalLocation"]["region"]["startLine"], one["location"]["message"]["text"])
@@ -76,6 +79,27 @@ def test_sarif_fix(finding: Finding, shown: Render) -> None:
     ]
     without = replace(finding, fixes=(Fix("Ask your cluster's admin", "suggestion"),))
     assert "fixes" not in run_of(shown("sarif", without))["results"][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "code", "context"),
+    [
+        ("x = 1", Span(1, 5, 1, 6), "1", (1, 1, "x = 1")),
+        ("x = 1", Span(1, 1, 1, 6), "x = 1", None),
+        ("\ufeffx\r\ny\r\nz\r\n", Span(1, 1, 2, 2), "x\r\ny", (1, 3, "x\r\ny\r\nz")),
+        ("a\nb\n", Span(1, 1, 1, 1), None, (1, 2, "a\nb")),
+        ("a\n", Span(7, 1, 7, 2), None, None),
+        ("x" * 3000 + " = 1\n", Span(1, 3004, 1, 3005), "1", None),
+    ],
+)
+def test_sarif_quotes_the_code(
+    text: str, span: Span, code: str | None, context: tuple[int, int, str] | None, plain: Make, shown: Render
+) -> None:
+    (result,) = run_of(shown("sarif", plain(span), sources={"a.py": text}))["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["region"].get("snippet", {}).get("text") == code
+    around = place.get("contextRegion")
+    assert (around and (around["startLine"], around["endLine"], around["snippet"]["text"])) == context
 
 
 def test_sarif_rules_come_from_the_pages(finding: Finding, plain: Make, shown: Render) -> None:
@@ -147,6 +171,16 @@ def test_rdjson_columns_are_utf8_bytes(plain: Make, shown: Render, directory: Pa
     assert line.encode()[12:13] == b"a"
     assert one["location"] == {"path": "a.py", "range": place} and one["severity"] == "WARNING"
     assert one["suggestions"] == [{"range": place, "text": "b"}]
+
+
+def test_rdjson_links_only_to_what_others_can_open(finding: Finding, shown: Render) -> None:
+    for url, code in (
+        ("https://a.org/b", {"value": "DLL101", "url": "https://a.org/b"}),
+        ("file:///a", {"value": "DLL101"}),
+    ):
+        (one,) = json.loads(shown("rdjson", replace(finding, url=url)))["diagnostics"]
+        assert one["code"] == code
+        assert [place["message"] for place in one["related_locations"]][-1] == "the dataset"
 
 
 def test_rdjson_makes_one_suggestion_of_several_edits(plain: Make, shown: Render, directory: Path) -> None:

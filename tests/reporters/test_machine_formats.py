@@ -85,7 +85,7 @@ def test_lsp(finding: Finding, shown: Render, directory: Path) -> None:
                     "code": "DLL101",
                     "codeDescription": {"href": "https://example.org/DLL101"},
                     "source": "dllint",
-                    "message": "The 4 workers of this DataLoader start by spawn\nKeep the dataset small",
+                    "message": "The 4 workers of this DataLoader start by spawn\nhelp: Keep the dataset small",
                     "relatedInformation": [
                         {"location": {"uri": train, "range": span(3, 4, 28)}, "message": "mp.spawn starts main"},
                         {"location": {"uri": train, "range": span(0, 0, 14)}, "message": "main calls build"},

@@ -1066,3 +1066,97 @@ def test_scripts_whose_programs_start_nothing_are_not_looked_into(
         **SELECT,
     )
     assert asked == []
+
+
+NEVER = [
+    *("sys.exit()", "raise SystemExit", "assert False", "while True:\n    pass", "print(); os._exit(0)"),
+    *(
+        "if [x for x in ()]:\n    BODY",
+        "if (0, 1)[0]:\n    BODY",
+        "if [1, 2][2:]:\n    BODY",
+        "if {}.get('x'):\n    BODY",
+    ),
+    *("if {'a': 0}.get('a'):\n    BODY", "if {'a': 0}['a']:\n    BODY", "if list(enumerate([])):\n    BODY"),
+    *("for _ in enumerate(()):\n    BODY", "for _ in zip([], [1]):\n    BODY", "if ord('a') == 98:\n    BODY"),
+    *("if no():\n    BODY", "if NotImplemented is None:\n    BODY", "if divmod(0, 1)[0]:\n    BODY"),
+    *("if {'a': sys.argv} == {'a': 1} and 0:\n    BODY", "if {x: x for x in []}:\n    BODY"),
+]
+PERHAPS = [
+    *(
+        "exit(0)",
+        "with suppress(ValueError):\n    raise ValueError",
+        "while True:\n    break",
+        "if x: raise ValueError",
+    ),
+    *("try:\n    raise ValueError\nexcept ValueError:\n    pass", "for x in 1, 2:\n    continue", "assert x"),
+    *(
+        "if [x for x in (1,)]:\n    BODY",
+        "if (0, 1)[1]:\n    BODY",
+        "if {'a': x}.get('a'):\n    BODY",
+        "if yes():\n    BODY",
+    ),
+    *("for _ in enumerate([1]):\n    BODY", "if enumerate([]):\n    BODY", "if {'a': x} == {'a': y}:\n    BODY"),
+    *(
+        "for _ in zip(x, y):\n    BODY",
+        "if either(0):\n    BODY",
+        "if (x for x in ()):\n    BODY",
+        "if x[0]:\n    BODY",
+    ),
+]
+PROGRAM = """\
+import os, sys
+from contextlib import suppress
+import torch.multiprocessing as mp
+from elsewhere import exit, x, y
+
+def no():
+    "Never."
+    return False
+
+def yes():
+    return 1
+
+def either(a):
+    return a
+
+def work(rank):
+    pass
+
+BEFORE
+"""
+START = "mp.spawn(work, nprocs=2)"
+
+
+@pytest.mark.parametrize("before", NEVER)
+def test_what_never_runs_starts_nothing(before: str, findings: Callable[..., Any]) -> None:
+    text = before.replace("BODY", START) if "BODY" in before else f"{before}\n{START}"
+    assert findings({"main.py": PROGRAM.replace("BEFORE", text)}, **SELECT) == set()
+
+
+@pytest.mark.parametrize("before", PERHAPS)
+def test_what_may_run_starts_processes(before: str, findings: Callable[..., Any]) -> None:
+    text = before.replace("BODY", START) if "BODY" in before else f"{before}\n{START}"
+    assert len(findings({"main.py": PROGRAM.replace("BEFORE", text)}, **SELECT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "call", "found"),
+    [
+        ("async def go():", "go()", False),
+        ("async def go():", "asyncio.run(go())", True),
+        ("async def go():", "asyncio.get_event_loop().run_until_complete(go())", True),
+        ("@wrapped\nasync def go():", "go()", True),
+        ("def go():\n    yield 1", "go()", False),
+        ("def go():\n    yield 1", "list(go())", True),
+        ("def go():\n    yield 1", "for one in go():\n    pass", True),
+        ("def go():\n    yield 1", "print(*go())", True),
+        ("def go():\n    print(1)", "go()", True),
+        ("def go():\n    if not no():\n        return", "go()", False),
+        ("def go():\n    return", "go()", False),
+    ],
+)
+def test_a_coroutine_or_generator_that_nothing_runs(
+    head: str, call: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    before = f"import asyncio\nfrom elsewhere import wrapped\n\n{head}\n    {START}\n\n{call}"
+    assert bool(findings({"main.py": PROGRAM.replace("BEFORE", before)}, **SELECT)) is found

@@ -12,7 +12,7 @@ from dllint import files, linter, notebooks, suppressions
 from dllint.commands.conclusion import Check, Request, conclude, tell_beside
 from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import tell
-from dllint.finding import Finding
+from dllint.finding import Finding, shown_only
 from dllint.fixes.diff import file_diff
 from dllint.fixes.offers import offered
 from dllint.fixes.passes import Applied, FixRun, fix_until_stable
@@ -59,7 +59,8 @@ def mend(check: Check, report: Report) -> int:
         )
         final = _checked(check, execution)
     problems = (*final.problems, *refused.values(), *late.values())
-    status = conclude(check, replace(final, problems=problems), mended=len(applied))
+    left = tuple(_not_applicable(one, {*refused, *late}, report) for one in final.findings)
+    status = conclude(check, replace(final, findings=left, problems=problems), mended=len(applied))
     if applied:
         _summarize(request, applied, report)
     return status
@@ -67,6 +68,15 @@ def mend(check: Check, report: Report) -> int:
 
 def _checked(check: Check, execution: Execution) -> Report:
     return offered(linter.check(check.request.paths, check.settings, execution), check.settings)
+
+
+def _not_applicable(finding: Finding, unwritable: Collection[str], report: Report) -> Finding:
+    """Return a finding whose fixes in files that cannot be written are only shown: `--fix` would refuse them again."""
+    fixes = tuple(
+        shown_only(fix) if any(_file_of(edit.path, report) in unwritable for edit in fix.edits) else fix
+        for fix in finding.fixes
+    )
+    return replace(finding, fixes=fixes)
 
 
 def _file_of(path: str, report: Report) -> str:
@@ -181,7 +191,7 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
             texts[path] = old, new
     contents, problems = _by_file(texts, report, check.execution)
     problems |= _write(contents, check.settings.root)
-    _say(f"Added suppressions to {counted(len(contents) - len(problems), 'file')}.", check.request)
+    _say(f"Added suppressions to {counted(len(contents.keys() - problems.keys()), 'file')}.", check.request)
     after = linter.check(check.request.paths, check.settings, check.execution)
     return conclude(check, replace(after, problems=(*after.problems, *problems.values())))
 

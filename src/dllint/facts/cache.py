@@ -9,6 +9,7 @@ import gc
 import json
 import re
 import zlib
+from collections.abc import Collection
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, Optional
@@ -74,6 +75,30 @@ class Cache:
         digest = blake2b(self._salt, digest_size=20)
         digest.update(text.encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
+
+
+class KeptInMemory(Cache):
+    """A cache that also keeps the facts in memory, where no analysis changes them."""
+
+    def __init__(self, directory: Optional[str]) -> None:
+        super().__init__(directory)
+        self._facts: dict[str, FileFacts] = {}
+
+    def get(self, text: str) -> Optional[FileFacts]:
+        found = self._facts.get(text)
+        if found is None:
+            found = super().get(text)
+            if found is not None:
+                self._facts[text] = found
+        return found
+
+    def put(self, text: str, facts: FileFacts) -> None:
+        self._facts[text] = facts
+        super().put(text, facts)
+
+    def forget_all_but(self, texts: Collection[str]) -> None:
+        """Forget the facts of other texts in memory."""
+        self._facts = {text: facts for text, facts in self._facts.items() if text in texts}
 
 
 def encode(facts: FileFacts, key: bytes) -> bytes:

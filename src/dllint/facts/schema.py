@@ -34,6 +34,8 @@ A lambda's body is one "return" event of the lambda's scope. A walrus has an "as
     "with"     expr is the context; one region per item
     "try" "handler" "tryelse" "finally"    expr of a handler is its type
     "loopelse"
+    "unreached"  the rest of a block after a statement that always leaves it: return, raise, continue, break, sys.exit,
+               `assert False`, a `while True` without break. Not after `exit()`, which may be the project's own
     "case"     expr is the subject of the `match`
 
 **Calls** are numbered throughout the file. A call comes before the calls in its arguments, and after those in its
@@ -49,7 +51,7 @@ from dllint.facts.nodes import Expr as Expr
 from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 5
+FACTS_VERSION = 6
 """Increased whenever the extracted facts or their encoding change."""
 
 

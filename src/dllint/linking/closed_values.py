@@ -7,7 +7,8 @@ rebinds. `len(())` is 0 and `os.environ is None` is false anywhere.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from operator import getitem
 from types import BuiltinFunctionType
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from dllint.facts.nodes import (
     Bytes,
     CallRef,
     Compare,
+    Comprehension,
     Constant,
     Dict,
     FString,
@@ -26,6 +28,8 @@ from dllint.facts.nodes import (
     Name,
     Not,
     Set,
+    Slice,
+    Subscript,
     Tuple,
     UnaryOp,
     Walrus,
@@ -46,6 +50,10 @@ class Present(NamedTuple):
     true: bool | None
 
 
+class _KeysOnly(dict[Any, Any]):
+    """A dict of which only the keys are known."""
+
+
 _NAMES: Mapping[str, Any] = {
     "typing.TYPE_CHECKING": False,
     "typing_extensions.TYPE_CHECKING": False,
@@ -58,13 +66,16 @@ _NAMES: Mapping[str, Any] = {
 _OF_MODULES: Mapping[str, Any] = {
     "__debug__": Present(None),
     **dict.fromkeys(("__file__", "__import__", "Ellipsis"), Present(True)),
+    "NotImplemented": Present(None),
 }
 """Names that every module has, and constants of Python."""
 _MODULES = frozenset({"sys", "os", "platform", "typing", "typing_extensions"})
 _PURE: Mapping[str, Callable[..., Any]] = {
     **{one.__name__: one for one in (abs, all, any, bool, dict, float, frozenset, int, len, list, max, min)},
     **{one.__name__: one for one in (range, round, set, sorted, str, sum, tuple)},
-    **{one.__name__: one for one in (callable, isinstance, issubclass)},
+    **{one.__name__: one for one in (callable, isinstance, issubclass, chr, divmod, ord)},
+    # What these return is true even if there is nothing to iterate, so they are evaluated inside another builtin only.
+    **{one.__name__: one for one in (enumerate, filter, map, reversed, zip)},
     "type": lambda value: type(value),
     **dict.fromkeys(("id", "object"), lambda *given: Present(True)),
 }
@@ -75,6 +86,9 @@ _OF_TEXTS = frozenset(
     | {"split", "startswith", "strip", "title", "upper"}
 )
 """String methods whose result is about as long as their input."""
+_OF_DICTS = frozenset({"get", "items", "keys", "values"})
+_EMPTY: Mapping[str, Any] = {"list": (), "set": frozenset(), "dict": {}}
+"""What a comprehension without items creates, by its kind; a generator is true all the same."""
 
 
 def _bounded(function: Callable[..., Any] | None, values: Sequence[Any]) -> Any:
@@ -91,6 +105,13 @@ def truth(value: Any) -> bool | None:
     return value.true if isinstance(value, Present) else bool(value)
 
 
+def _iterates(value: Any) -> bool | None:
+    """Whether iterating a value gives an item; None if unknown."""
+    if isinstance(value, Iterator):
+        return next(value, ANY) is not ANY
+    return truth(value) if isinstance(value, Sized) and not isinstance(value, Present) else None
+
+
 def never_met(file: SourceFile, region: int) -> bool:
     """Whether the condition of a region is closed and never true: of an `if`, a `while`, or a `for` over an empty
     iterable."""
@@ -98,8 +119,10 @@ def never_met(file: SourceFile, region: int) -> bool:
     if known is None:
         entry = file.facts.regions[region]
         true = None
-        if entry.kind in ("if", "while", "for") and entry.expr is not None:
+        if entry.kind in ("if", "while") and entry.expr is not None:
             true = truth(ClosedValues(file).value(entry.expr))
+        elif entry.kind == "for" and entry.expr is not None:
+            true = _iterates(ClosedValues(file).value(entry.expr))
         known = file.never_met[region] = true is not None and true is not entry.holds
     return known
 
@@ -133,6 +156,13 @@ class ClosedValues:
                 return self._display(expr, self._all(elements, depth))
             case Dict(items):
                 return self._dict(items, depth)
+            case Comprehension(kind, _, _, clauses):
+                items = self.value(clauses[0].iterable, depth - 1)
+                return _EMPTY.get(kind, Present(True)) if _iterates(items) is False else ANY
+            case Subscript(value, index):
+                return self._item(self.value(value, depth - 1), index, depth)
+            case Subscript(value, index):
+                return self._item(self.value(value, depth - 1), index, depth)
             case Compare(left, comparisons):
                 return self._compared(left, comparisons, depth)
             case UnaryOp(op, operand):
@@ -177,7 +207,20 @@ class ClosedValues:
     def _dict(self, items: Sequence[tuple[Expr | None, Expr]], depth: int) -> Any:
         keys = [key for key, _ in items if key is not None]
         given = self._all(keys, depth) if len(keys) == len(items) else None
-        return ANY if given is None else done(dict.fromkeys, given)
+        if given is None:
+            return ANY
+        values = self._all([value for _, value in items], depth)
+        return done(_KeysOnly.fromkeys, given) if values is None else done(dict, zip(given, values, strict=True))
+
+    def _item(self, value: Any, index: Expr, depth: int) -> Any:
+        """Return an item or a slice of a closed container; `ANY` if there is none."""
+        if not isinstance(value, (str, list, tuple, dict)) or isinstance(value, (Present, _KeysOnly)):
+            return ANY
+        bounds = [index.lower, index.upper, index.step] if isinstance(index, Slice) else [index]
+        given = self._all([Constant(None) if one is None else one for one in bounds], depth)
+        if given is None:
+            return ANY
+        return done(getitem, value, slice(*given) if isinstance(index, Slice) else given[0])
 
     def _compared(self, left: Expr, comparisons: Sequence[tuple[str, Expr]], depth: int) -> Any:
         one, answers = self.value(left, depth - 1), []
@@ -190,6 +233,8 @@ class ClosedValues:
     def pair(self, op: str, left: Any, right: Any) -> Any:
         if left is ANY or right is ANY:
             return ANY
+        if isinstance(left, _KeysOnly) or isinstance(right, _KeysOnly):
+            return combined(op, left, right) if op in ("in", "not in", "is", "is not") else ANY
         if isinstance(left, Present) or isinstance(right, Present):
             # Of a `Present` only one thing is known: it is not None.
             none = left is None or right is None
@@ -201,18 +246,29 @@ class ClosedValues:
         if isinstance(call.func, Attribute):
             return self.method(call, call.func, depth)
         if isinstance(call.func, LambdaRef) and not call.args:
-            returned = [one.value for one in self.file.scopes[call.func.scope].events if one.kind == "return"]
-            return self.value(returned[0], depth - 1) if len(returned) == 1 and returned[0] is not None else ANY
-        if not isinstance(call.func, Name) or not self._is_builtin(call.func.id):
+            return self._returned(call.func.scope, depth)
+        if not isinstance(call.func, Name):
             return ANY
+        if not self._is_builtin(call.func.id):
+            function = self._function(call.func.id)
+            return ANY if function is None else self._returned(function, depth)
         values = self._arguments(call, depth)
         return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
 
+    def _returned(self, scope: int, depth: int) -> Any:
+        """Return what every call of a function returns: it has one statement, a `return`."""
+        entry = self.file.scopes[scope]
+        match [one for one in entry.events if one.kind != "expr" or not isinstance(one.value, Constant)]:
+            case [Event("return", _, 0, _, value)] if value is not None and not entry.is_async:
+                return self.value(value, depth - 1)
+        return ANY
+
     def method(self, call: Call, func: Attribute, depth: int) -> Any:
-        """Evaluate a method call on a known string."""
-        text = self.value(func.value, depth - 1)
-        values = self._arguments(call, depth) if isinstance(text, str) and func.attr in _OF_TEXTS else None
-        return ANY if values is None else done(_bounded, getattr(text, func.attr), values)
+        """Evaluate a method call on a known string or dict."""
+        owner = self.value(func.value, depth - 1)
+        known = func.attr in (_OF_TEXTS if isinstance(owner, str) else _OF_DICTS if type(owner) is dict else ())
+        values = self._arguments(call, depth) if known else None
+        return ANY if values is None else done(_bounded, getattr(owner, func.attr), values)
 
     def _arguments(self, call: Call, depth: int) -> list[Any] | None:
         """Return the values of a call's arguments; None if any is unknown or passed by keyword."""
@@ -225,7 +281,7 @@ class ClosedValues:
             if self._is_builtin(expr.id):
                 known = getattr(builtins, expr.id, None)
                 return known if isinstance(known, (type, BuiltinFunctionType)) else _OF_MODULES.get(expr.id, ANY)
-            if self._is_module(expr.id) or self._is_function(expr.id):
+            if self._is_module(expr.id) or self._function(expr.id) is not None:
                 return Present(True)
         return found
 
@@ -246,13 +302,13 @@ class ClosedValues:
             for _, _, (module, origin, alias, _) in self.file.imports()
         )
 
-    def _is_function(self, name: str) -> bool:
-        """Whether a name refers to an undecorated function throughout the file."""
+    def _function(self, name: str) -> int | None:
+        """Return the scope of the undecorated function that a name refers to throughout the file."""
         found = self.file.bindings(0).get(name, ())
         event = found[0].event if len(found) == 1 else None
         if not isinstance(event, Event) or event.kind != "def" or not isinstance(event.detail, int):
-            return False
-        return self.bound_once(name) and not self.file.scopes[event.detail].decorators
+            return None
+        return event.detail if self.bound_once(name) and not self.file.scopes[event.detail].decorators else None
 
     def bound_once(self, name: str) -> bool:
         """Whether a name has a single binding in the whole file."""

@@ -109,6 +109,16 @@ class SourceFile:
                     found.setdefault(given, []).append(index)
         return found.get(name, [])
 
+    @cached_property
+    def discarded(self) -> frozenset[int]:
+        """The calls that are a whole statement, so nothing iterates or awaits what they return."""
+        return frozenset(
+            event.value.index
+            for scope in self.scopes
+            for event in scope.events_of("expr")
+            if type(event.value) is CallRef
+        )
+
     def applied(self, scope: int) -> Iterator[int]:
         """Yield the calls of the decorators of a scope, uppermost first."""
         call = self.decorations.get(scope)

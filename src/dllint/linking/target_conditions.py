@@ -1,4 +1,5 @@
-"""Tests of the platform and of the Python version, decided by the targets: code that no target runs is skipped."""
+"""Code that no target runs is skipped: after a statement that always leaves, and behind tests of the platform and the
+Python version, decided by the targets."""
 
 from __future__ import annotations
 
@@ -45,14 +46,20 @@ class TargetConditions:
         return found.pop() if len(found) == 1 else None
 
     def reached(self, file: SourceFile) -> SourceFile:
-        """Return the file without the branches that no target takes."""
-        if not _MODULES & file.imported_packages():
+        """Return the file without the code that no target runs.
+
+        In a notebook, what follows `raise SystemExit` in one cell is run from the next one on.
+        """
+        excluded = set()
+        if not file.is_notebook:
+            excluded = {index for index, entry in enumerate(file.facts.regions) if entry.kind == "unreached"}
+        decides = bool(_MODULES & file.imported_packages())
+        if not decides and not excluded:
             return file
-        excluded: set[int] = set()
         for index, entry in enumerate(file.facts.regions):
             if entry.parent in excluded:
                 excluded.add(index)
-            elif entry.kind in ("if", "while") and entry.expr is not None:
+            elif decides and entry.kind in ("if", "while") and entry.expr is not None:
                 decided = self.decided(entry.expr, file)
                 if decided is not None and decided is not entry.holds:
                     excluded.add(index)

@@ -14,10 +14,12 @@ from dllint.files import Unreadable
 from dllint.linter.report import Execution
 from dllint.modules import ModuleIndex
 from dllint.notebooks import CellText, NotANotebook
+from dllint.screen import Known
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.facts.schema import FileFacts
+    from dllint.linter.memory import Memory
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Run:
     texts: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
     notebooks: dict[str, CellText] = field(default_factory=dict)
+    mattering: set[str] = field(default_factory=set)
     to_parse: dict[str, str] | None = None
 
 
@@ -97,26 +100,34 @@ def decode(run: Run, paths: Iterable[str]) -> None:
                 run.unreadable[path] = Unreadable("main", {"reason": error.message}, span)
 
 
-def _screened(run: Run) -> set[str]:
-    """Return the files that can matter."""
+def screened(run: Run, known: Known | None = None) -> set[str]:
+    """Return the files that can matter; `known` is what the screen found earlier."""
     from dllint.libraries.index import WORDS
 
     given = run.settings
     others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
     words = WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
-    return screen.select(run.contents, ModuleIndex(run.contents), words)
+    return screen.select(run.contents, ModuleIndex(run.contents), words, known)
 
 
-def texts_to_parse(run: Run, everything: bool = False) -> Mapping[str, str]:
+def texts_to_parse(run: Run, everything: bool = False, memory: Memory | None = None) -> Mapping[str, str]:
     """Return the texts of the files that can matter, or of all files, and of those that may not be valid Python."""
     from dllint.facts.parse import is_plainly_valid
 
+    valid = memory.valid if memory is not None else {}
+
+    def is_valid(text: str) -> bool:
+        if text not in valid:
+            valid[text] = is_plainly_valid(text)
+        return valid[text]
+
     if run.to_parse is None:
-        mattering = set(run.contents) if everything else _screened(run)
+        known = memory.screened if memory is not None else None
+        mattering = run.mattering = set(run.contents) if everything else screened(run, known)
         decode(run, mattering | (run.asked & run.contents.keys()))
         texts = run.texts.items()
         run.to_parse = {path: text for path, text in texts if path in mattering}
-        run.to_parse |= {path: text for path, text in texts if path not in mattering and not is_plainly_valid(text)}
+        run.to_parse |= {path: text for path, text in texts if path not in mattering and not is_valid(text)}
     return run.to_parse
 
 
@@ -124,10 +135,15 @@ def facts_of(run: Run, execution: Execution, everything: bool = False) -> Mappin
     """Return the facts of the files that can matter, or of all files."""
     from dllint.facts.cache import Cache
     from dllint.facts.parse import parse_all
+    from dllint.linter.memory import Input
 
-    cache = Cache(cache_directory(run.settings) if execution.cache else None)
-    parsed = parse_all(texts_to_parse(run, everything), cache, execution.jobs, execution.progress)
+    directory, memory = cache_directory(run.settings) if execution.cache else None, execution.memory
+    cache = Cache(directory) if memory is None else memory.cache(directory)
+    parsed = parse_all(texts_to_parse(run, everything, memory), cache, execution.jobs, execution.progress)
     run.unreadable.update(parsed.unreadable)
+    if memory is not None:
+        texts = texts_to_parse(run)
+        memory.note(Input(run.contents, frozenset(run.mattering)), {*run.texts.values()}, {*texts.values()})
     return parsed.facts
 
 

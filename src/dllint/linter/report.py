@@ -13,6 +13,7 @@ from dllint.profiling import Profile
 from dllint.readiness import Survival
 
 if TYPE_CHECKING:
+    from dllint.linter.memory import Memory
     from dllint.project.model import Project
 
 
@@ -32,6 +33,7 @@ class Execution:
             cells.
         last: the process ends after this check, so its memory need not be freed.
         edits_of: turns the fixes of a report into text edits, to store them with the report.
+        memory: what earlier checks of this process left, which this one reads and replaces.
         profile: measure where the time goes; no stored report is used.
     """
 
@@ -46,6 +48,7 @@ class Execution:
     last: bool = False
     edits_of: Callable[[Report], Edits] | None = None
     profile: bool = False
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,17 @@ def reach(
             if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
                 continue
             for target in world.calls.targets(here.file, index, here.frame):
-                if seen.may_add(target.function):
+                if seen.may_add(target.function) and begins(here.file, index, target):
                     frame = world.kept_apart(here.file, index, here.frame, target)
                     queue.append(stepped(here, index, target._replace(frame=frame)))
+
+
+def begins(file: SourceFile, index: int, target: Target) -> bool:
+    """Whether a call begins to run its target. The body of a generator function or a coroutine waits until something
+    iterates or awaits what the call returns, which nothing does if the call is a whole statement."""
+    scope = target.function.file.scopes[target.function.scope]
+    waits = (scope.is_generator or scope.is_async) and not scope.decorators
+    return not waits or index not in file.discarded
 
 
 def stepped(here: Reached, index: int, target: Target) -> Reached:

@@ -12,7 +12,7 @@ from dllint.finding import Finding, Fix
 from dllint.reporters import Style
 from dllint.reporters.cells import source_of
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import judged, split_lines, told_by_run, utf16_range
+from dllint.reporters.source import judged, message, split_lines, utf16_range
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, An
         "severity": SEVERITY[finding.severity or "warning"],
         "code": finding.code,
         "source": "dllint",
-        "message": "\n".join(line for line in (finding.text, *told_by_run(finding), finding.help) if line),
+        "message": message(finding),
         "relatedInformation": [
             {"location": locate(place.path, place.span, place.cell), "message": place.message}
             for place in (*finding.trace, *finding.related)

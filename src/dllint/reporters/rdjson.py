@@ -9,7 +9,7 @@ from dllint.finding import Finding, Fix, Place
 from dllint.reporters import Style
 from dllint.reporters.cells import cell_words, file_span
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import file_path, split_lines
+from dllint.reporters.source import file_path, message, split_lines
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def render(report: Report, style: Style) -> str:
 
 
 def _diagnostic(finding: Finding, report: Report, style: Style) -> dict[str, Any]:
-    message = "\n".join(line for line in (cell_words(finding) + finding.text, finding.help) if line)
     found: dict[str, Any] = {
-        "message": message,
+        "message": cell_words(finding) + message(finding),
         "location": _location(finding, report, style),
         "severity": SEVERITY[finding.severity or "warning"],
-        "code": {"value": finding.code, **({"url": finding.url} if finding.url else {})},
+        # A link in a review must lead somewhere from other machines too, as the page of an installed rule does not.
+        "code": {"value": finding.code, **({"url": finding.url} if finding.url.startswith("http") else {})},
     }
     related = [
         {"message": cell_words(one) + one.message, "location": _location(one, report, style)}
@@ -40,7 +40,7 @@ def _diagnostic(finding: Finding, report: Report, style: Style) -> dict[str, Any
     ]
     suggestions = [one for fix in finding.fixes if (one := _suggestion(fix, finding, report)) is not None]
     found |= {"suggestions": suggestions} if suggestions else {}
-    found |= {"relatedLocations": related} if related else {}
+    found |= {"related_locations": related} if related else {}
     return found
 
 

@@ -15,11 +15,12 @@ from urllib.parse import quote
 
 from dllint import __version__
 from dllint.finding import Finding, Fix, Place
+from dllint.fixes.text import Unresolvable, lines_of
 from dllint.reporters import Style
 from dllint.reporters.cells import cell_words, file_span
 from dllint.reporters.edits import text_edits
 from dllint.reporters.fingerprints import fingerprints
-from dllint.reporters.source import file_path, told_by_run
+from dllint.reporters.source import file_path, message
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ ROOT = "SRCROOT"
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 SHORTEST = 255
 """Number of characters of a short description that GitHub shows."""
+LONGEST_CODE = 2000
+"""Number of characters of code that a result may quote; a file of one line would be repeated in each of them."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -92,13 +95,12 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _result(finding: Finding, report: Report, style: Style, index: Mapping[str, int], mark: str) -> dict[str, Any]:
-    text = "\n".join(line for line in (finding.text, *told_by_run(finding), finding.help) if line)
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
         "level": LEVEL[finding.severity or "warning"],
-        "message": {"text": cell_words(finding) + _plain(text)},
-        "locations": [_location(finding, report, style)],
+        "message": {"text": cell_words(finding) + _plain(message(finding))},
+        "locations": [_with_code(_location(finding, report, style), finding, report)],
         "partialFingerprints": {"primaryLocationLineHash": f"{mark[:16]}:1", "dllint/v1": mark},
     }
     if finding.trace:
@@ -130,6 +132,27 @@ def _location(one: Finding | Place, report: Report, style: Style) -> dict[str, A
             {"name": name, "fullyQualifiedName": f"{file_path(one.path, style.directory)}:{name}"}
         ]
     return found
+
+
+def _with_code(location: dict[str, Any], finding: Finding, report: Report) -> dict[str, Any]:
+    """Add the code of a location, and the lines around it, for viewers without the file."""
+    source = report.sources.get(finding.path)
+    if source is None or finding.cell is not None:
+        return location
+    lines, (line, column, end_line, end_column) = lines_of(source), finding.span
+    first, last = max(line - 1, 1), min(end_line + 1, len(lines.starts))
+    try:
+        start, end = lines.offset(line, column), lines.offset(end_line, end_column)
+        around = lines.offset(first, 1), lines.end(lines.starts[last - 1])
+    except Unresolvable:
+        return location
+    physical = location["physicalLocation"]
+    if start < end <= start + LONGEST_CODE:
+        physical["region"]["snippet"] = {"text": source[start:end]}
+    if (around[0] < start or end < around[1]) and around[1] - around[0] <= LONGEST_CODE:
+        text = source[slice(*around)]
+        physical["contextRegion"] = {"startLine": first, "endLine": last, "snippet": {"text": text}}
+    return location
 
 
 def _region(span: Span) -> dict[str, int]:

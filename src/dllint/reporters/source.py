@@ -81,6 +81,15 @@ def judged(finding: Finding) -> dict[str, Any]:
     return {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
 
 
+def message(finding: Finding) -> str:
+    """Return what a finding says, what a run said of it and its help, one below the other.
+
+    Many programs show them in one line, where only the word before it tells the help from the rest.
+    """
+    advice = [f"help: {finding.help}"] if finding.help else []
+    return "\n".join(line for line in (finding.text, *told_by_run(finding), *advice) if line)
+
+
 def told_by_run(finding: Finding) -> list[str]:
     """Return the verdict of a run on a finding as one line; empty without a run."""
     if finding.verdict is None:

@@ -15,6 +15,7 @@ from dllint.finding import Finding
 from dllint.fixes.offers import offered
 from dllint.inference.interruption import Interrupted, Stop, stopped_by
 from dllint.linter import Execution, Report
+from dllint.linter.memory import Memory
 from dllint.project import Project
 from dllint.reporters.cells import by_cell
 from dllint.server.editing import OpenFile
@@ -91,8 +92,14 @@ def projects(opened: Iterable[OpenFile], chosen: Choice) -> list[tuple[Settings,
     return list(found.values())
 
 
-def analyse(settings: Settings, opened: Iterable[OpenFile], stop: Stop, progress: Callable[[int, int], None]) -> Result:
-    """Check the open files of one project.
+def analyse(
+    settings: Settings,
+    opened: Iterable[OpenFile],
+    stop: Stop,
+    progress: Callable[[int, int], None],
+    memory: Memory | None = None,
+) -> Result:
+    """Check the open files of one project. `memory` has what earlier checks left, and is updated.
 
     Raises:
         Interrupted: soon after a stop was requested.
@@ -114,7 +121,9 @@ def analyse(settings: Settings, opened: Iterable[OpenFile], stop: Stop, progress
             lenses.setdefault((path, cell), []).append(lens)
 
     with stopped_by(stop):
-        report = linter.check(list(contents), settings, Execution(jobs=1, progress=tell, unsaved=contents, visit=look))
+        report = linter.check(
+            list(contents), settings, Execution(jobs=1, progress=tell, unsaved=contents, visit=look, memory=memory)
+        )
     raw = offered(report, settings)
     # The project contains many reference cycles, and a check disables the collector, so collect the previous one here.
     gc.collect()

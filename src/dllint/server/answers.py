@@ -16,7 +16,7 @@ from dllint.fixes.passes import fix_files
 from dllint.fixes.text import TextEdit, Unresolvable
 from dllint.reporters.cells import source_of
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import split_lines
+from dllint.reporters.source import message, split_lines
 from dllint.server.analysis import Result
 from dllint.server.editing import Encoding, OpenFile, holds, place, position
 from dllint.span import Span
@@ -29,6 +29,7 @@ SEVERITY = {
 FIX_ALL = "source.fixAll.dllint"
 REASON = "TODO: reason"
 _CODE = re.compile(r"\bDLL\d{3}\b")
+_PARENTHESIS = re.compile(r" \([^()]*\)$")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Answers:
     def _diagnostic(self, finding: Finding) -> types.Diagnostic:
         return types.Diagnostic(
             range=self._range(finding.path, finding.cell, finding.span),
-            message="\n".join(line for line in (finding.text, finding.help) if line),
+            message=message(finding),
             severity=SEVERITY[finding.severity or "warning"],
             code=finding.code,
             code_description=types.CodeDescription(finding.url) if finding.url else None,
@@ -109,7 +110,7 @@ class Answers:
             for fix in raw.fixes:
                 edits = tuple(text_edits(fix, self._result.raw))
                 if edits:
-                    title = fix.title + _kind(fix)
+                    title = _title(fix)
                     preferred = fix is raw.fixes[0] and fix.applicability == "safe"
                     yield Offer(title, types.CodeActionKind.QuickFix, edits, diagnostic, preferred)
             if edit := self._suppression(shown, raw):
@@ -199,8 +200,13 @@ class Answers:
         ]
 
 
-def _kind(fix: Fix) -> str:
-    return "" if fix.applicability == "safe" else f" ({fix.applicability})"
+def _title(fix: Fix) -> str:
+    """Return the title of a fix with its kind, in the parenthesis at its end if there is one."""
+    if fix.applicability == "safe":
+        return fix.title
+    if _PARENTHESIS.search(fix.title):
+        return f"{fix.title[:-1]}; {fix.applicability})"
+    return f"{fix.title} ({fix.applicability})"
 
 
 def _page(code: str, where: types.Range) -> types.Hover | None:

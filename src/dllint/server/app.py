@@ -23,6 +23,7 @@ from pygls.uris import to_fs_path
 from dllint import __version__
 from dllint.config import ConfigError, Settings
 from dllint.inference.interruption import Interrupted, Stop
+from dllint.linter.memory import Memory
 from dllint.server.analysis import Result, analyse, choice, projects
 from dllint.server.answers import FIX_ALL, Answers, Offer
 from dllint.server.editing import OpenFile, Piece
@@ -60,6 +61,7 @@ class Server:
         self._stop = Stop()
         self._waiting: list[asyncio.Future[None]] = []
         self._kept: dict[str, tuple[int, Standing]] = {}
+        self._memories: dict[str, Memory] = {}
         self._answers: dict[str, Answers] = {}
         self._told: set[str] = set()
         self._read: set[str] = set()
@@ -271,17 +273,20 @@ class Server:
                 result = await self._check_one(state, executor, settings, here)
                 for problem in result.raw.problems:
                     self._tell(problem)
-                found = Standing(settings, {one.path: one for one in here}, result), result
+                memory = self._memories[settings.root]
+                found = Standing(settings, {one.path: one for one in here}, result, memory, memory.input), result
             kept[settings.root] = self._epoch, found[0]
             said = Answers({one.path: one for one in here}, found[1], self._encoding)
             answers.update((one.path, said) for one in here)
         self._kept, self._answers = kept, answers
+        self._memories = {root: self._memories[root] for root in kept if root in self._memories}
 
     async def _check_one(
         self, state: int, executor: ThreadPoolExecutor, settings: Settings, here: list[OpenFile]
     ) -> Result:
         loop = asyncio.get_running_loop()
         stop = self._stop = Stop(self._state != state)
+        memory = self._memories.setdefault(settings.root, Memory())
         token = f"dllint-{state}"
         shows = settings.root not in self._read and self._can("window", "work_done_progress")
         if shows:
@@ -297,7 +302,7 @@ class Server:
         def check() -> Result:
             self.checking = True
             try:
-                return analyse(settings, here, stop, progress)
+                return analyse(settings, here, stop, progress, memory)
             finally:
                 self.checking = False
 

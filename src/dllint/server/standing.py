@@ -1,28 +1,33 @@
 """The findings of the last check, moved along with later edits.
 
-A check queries the whole project, which takes seconds for a large one. Two kinds of edits need none: those that change
-only comments and whitespace, after which findings move, and those after which a file does not parse, as while typing
-most words. In the latter case only the syntax error is reported for that file, and findings in other files stay.
+A check queries the whole project, which takes seconds for a large one. Three kinds of edits need none: those that
+change only comments and whitespace, after which findings move; those after which a file does not parse, as while typing
+most words; and those of a file that cannot matter, before or after. If a file does not parse, only its syntax error is
+reported for it, and findings in other files stay.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from dllint import linter
+from dllint import linter, suppressions
 from dllint.config import Settings
-from dllint.facts.parse import Outcome, parse
+from dllint.facts.parse import Outcome, is_plainly_valid, parse
 from dllint.files import Unreadable
 from dllint.finding import Finding
 from dllint.fixes.offers import edits_of
 from dllint.linter import Report
+from dllint.linter.inputs import Run, screened
+from dllint.linter.memory import Input, Memory
 from dllint.reporters.cells import by_cell
 from dllint.server.analysis import Lens, Place, Result
 from dllint.server.editing import OpenFile
 from dllint.server.moved import Elsewhere, Move, moved, says_the_same, silences_the_same, words_moved
 
+_DEFINED = re.compile(r"\bdef[ \t]+(\w+)")
 _facts = lru_cache(maxsize=8)(parse)
 
 
@@ -34,11 +39,15 @@ class Standing:
         settings: the settings of the project.
         opened: by path, each in its last state that parsed.
         result: the findings in them.
+        memory: what the check left in memory, and later ones too.
+        input: what the check read.
     """
 
     settings: Settings
     opened: Mapping[str, OpenFile]
     result: Result
+    memory: Memory = field(default_factory=Memory)
+    input: Input | None = None
 
     def followed(self, opened: Iterable[OpenFile]) -> tuple[Standing, Result] | None:
         """Return the updated state after edits, and the result to show; `None` if a new check is needed."""
@@ -53,6 +62,9 @@ class Standing:
                 continue
             if new.notebook or old.notebook:
                 return None
+            if self._never_matters(old, new, now):
+                standing = standing._with(new)
+                continue
             outcome = _facts(new.pieces[0].text)
             if isinstance(outcome, Unreadable):
                 if outcome.values["reason"].startswith("internal error"):
@@ -64,6 +76,28 @@ class Standing:
                 except Elsewhere:
                     return None
         return standing, standing._without(broken)
+
+    def _never_matters(self, old: OpenFile, new: OpenFile, now: Mapping[str, OpenFile]) -> bool:
+        """Whether the check did not look into a file, and would not look into it or any other one after its edit."""
+        path, before, after = new.path, old.pieces[0].text, new.pieces[0].text
+        if self.input is None or path in self.input.mattering or path not in self.input.contents:
+            return False
+        if path in self.result.raw.sources or any(map(suppressions.could_suppress, (before, after))):
+            return False
+        # A call by a rare method name is resolved only if no file that its own imports defines a function so named.
+        named = {*_DEFINED.findall(before)} ^ {*_DEFINED.findall(after)}
+        methods = re.compile(rb"\bdef[ \t]+(?:%s)\b" % b"|".join(one.encode() for one in sorted(named)))
+        if named and any(methods.search(self.input.contents[one]) for one in self.input.mattering):
+            return False
+        if not is_plainly_valid(after):
+            return False
+        texts = {path: one.pieces[0].text for path, one in now.items() if not one.notebook}
+        run = Run(self.settings, set())
+        run.contents = {
+            **self.input.contents,
+            **{path: text.encode("utf-8", "replace") for path, text in texts.items()},
+        }
+        return screened(run, self.memory.screened) == self.input.mattering
 
     def _with(self, new: OpenFile) -> Standing:
         return replace(self, opened={**self.opened, new.path: new})

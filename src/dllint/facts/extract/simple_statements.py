@@ -27,6 +27,8 @@ class SimpleStatements(Expressions):
     def simple(self, nodes: Sequence[Any]) -> bool:
         leaves = False
         for node in nodes:
+            if self.ended:
+                self.begin_unreached()
             first = self.at
             leaves |= bool(_SIMPLE[type(node)](self, node))
             self.end_statement(self.tokens.span(first, self.at - 1))
@@ -38,7 +40,10 @@ class SimpleStatements(Expressions):
         value, span = self.spanned(node.value)
         if type(value) is not Yield:
             self.add_event("expr", None, value, None, span)
-        return type(value) is CallRef and self._new_calls[-1][1] in _EXITS
+        func = self._new_calls[-1][1] if type(value) is CallRef else None
+        # A function of the project may be named `exit` too.
+        self.ended = func in _EXITS and type(func) is not Name
+        return func in _EXITS
 
     def _assign(self, node: cst.Assign) -> None:
         targets = []
@@ -68,6 +73,7 @@ class SimpleStatements(Expressions):
 
     def _return(self, node: cst.Return) -> bool:
         self._valued("return", node.value)
+        self.ended = True
         return True
 
     def _valued(self, kind: str, node: Any) -> None:
@@ -80,6 +86,7 @@ class SimpleStatements(Expressions):
         if node.cause is not None:
             self.step("from")
             self.expr(node.cause.item)
+        self.ended = True
         return True
 
     def _assert(self, node: cst.Assert) -> bool:
@@ -88,6 +95,7 @@ class SimpleStatements(Expressions):
         if node.msg is not None:
             self.step(",")
             self.expr(node.msg)
+        self.ended = never
         return never
 
     def _delete(self, node: cst.Del) -> None:
@@ -99,6 +107,7 @@ class SimpleStatements(Expressions):
     def _leave(self, node: Any) -> bool:
         self.at += 1
         self.breaks += type(node) is cst.Break
+        self.ended = True
         return True
 
     def _pass(self, node: cst.Pass) -> None:

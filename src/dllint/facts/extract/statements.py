@@ -35,17 +35,22 @@ class Statements(SimpleStatements):
     def statements(self, nodes: Sequence[Any]) -> bool:
         leaves = False
         for node in nodes:
+            if self.ended:
+                self.begin_unreached()
             if type(node) is cst.SimpleStatementLine:
                 leaves |= self.simple(node.body)
             else:
-                leaves |= _COMPOUND[type(node)](self, node)
+                endless = _COMPOUND[type(node)](self, node)
+                leaves |= endless
+                # A context manager may swallow the exception that would leave its body, so only a loop counts here.
+                self.ended = endless and type(node) is cst.While
         return leaves
 
     def suite(self, node: Any, region: int) -> bool:
         """Walk the body of a compound statement in `region`."""
         outer, self.region = self.region, region
         leaves = self.body(node)
-        self.region = outer
+        self.region, self.ended = outer, False
         return leaves
 
     def body(self, node: Any) -> bool:
@@ -101,7 +106,7 @@ class Statements(SimpleStatements):
         outer, self.region = self.region, 0
         if not self.body(node.body) and word == "def":
             scope.end = self.region
-        self.region = outer
+        self.region, self.ended = outer, False
         self.scope = around
         scope.span = self.tokens.span(first, self.at - 1)
         return False
@@ -194,7 +199,7 @@ class Statements(SimpleStatements):
         self.header(first)
         leaves = self.suite(node.body, self.region)
         self.region = outer
-        return leaves
+        return leaves and not any(_swallows(item.item) for item in node.items)
 
     def _try(self, node: Any) -> bool:
         first = self.at
@@ -273,6 +278,15 @@ class Statements(SimpleStatements):
             self.add_event("assign", Name(node.rest.value), Opaque(), None, None)
 
 
+def _swallows(context: Any) -> bool:
+    """Whether a context manager is there to end the exceptions that would leave its body."""
+    func = context.func if type(context) is cst.Call else None
+    last = func.attr if type(func) is cst.Attribute else func
+    return type(last) is cst.Name and last.value in _SWALLOWING
+
+
+_SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+"""Last names of the context managers of `contextlib`, pytest and unittest that swallow exceptions."""
 _COMPOUND: dict[type, Callable[[Any, Any], bool]] = {
     cst.FunctionDef: Statements._define,
     cst.ClassDef: Statements._define,

@@ -29,6 +29,7 @@ class Walk:
         at: the next token.
         scope, region: the current ones.
         breaks: how many `break`s leave the current loop.
+        ended: whether control never gets past the last statement of the current block.
         calls: each entry is (scope, region) until the statement ends, then a `Call`.
         inside: the span of the current f-string, which is a single token.
     """
@@ -42,6 +43,7 @@ class Walk:
         self.scope = 0
         self.region = 0
         self.breaks = 0
+        self.ended = False
         self.scopes: list[Scope] = []
         self.calls: list[Any] = []
         self.regions: list[Any] = [Region(0, "", None, True, Span(1, 1, 1, 1))]
@@ -80,6 +82,11 @@ class Walk:
     def add_region(self, parent: int, kind: str, expr: Optional[Expr], holds: bool, span: Span) -> int:
         self.regions.append(Region(parent, kind, expr, holds, span))
         return len(self.regions) - 1
+
+    def begin_unreached(self) -> None:
+        """Put the rest of the block into a region that never runs."""
+        self.region = self.add_region(self.region, "unreached", None, True, self.tokens.span(self.at, self.at))
+        self.ended = False
 
     def add_event(
         self, kind: str, target: Any, value: Any, detail: Any, value_span: Optional[Span], span: Optional[Span] = None

@@ -18,7 +18,7 @@ from dllint.project import Regime
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Method, Starting
-from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
+from dllint.project.same_process import Reached, begins, reach, runs_when_imported, stepped
 from dllint.project.start_methods import Hop
 from dllint.span import Span
 
@@ -76,6 +76,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
                 target._replace(frame=project.world.told_apart(file, index, target.function, target.frame)),
             )
             for target in project.world.calls.targets(file, index)
+            if begins(file, index, target)
         ]
         text = f"`{render(call.func, file)}`"
         for reached in reach(project.world, starts, lambda here, inner: not _hands_to_a_class(project, here, inner)):
