@@ -3,6 +3,9 @@
 A worker measures itself after its first batch. At the end of an epoch the iterating process measures all workers at
 once while they are still alive, because a process's proportional memory (PSS) grows when others that share its pages
 end.
+
+The kernel needs about 5 ms to add up the memory of a process that has imported torch. So a worker is measured after 1,
+2, 4, 8, … batches, and the end of an epoch where that takes a small part of the epoch, or after 1, 2, 4, 8, … epochs.
 """
 
 from __future__ import annotations
@@ -10,55 +13,60 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from typing import Any
 
-from dllint.probe import events, procfs, recorder
+from dllint.probe import events, plan, procfs, recorder
 from dllint.probe.storages import page_bytes
 
 _MANY_MAPS = 20_000
 _POINTS = 16
+_PART = 0.005
+"""The part of an epoch's time that measuring its end may take, besides after 1, 2, 4, 8, … epochs."""
+_PER_BATCH = 0.25
+"""Descriptors gained per batch below which no batches are kept, and the maps need not be read."""
 
 
-def _sample(
-    moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None, batches: int | None = None
-) -> None:
+def _is_measured(number: int) -> bool:
+    """Whether an epoch, counted from 0, is measured however short it is."""
+    return number & (number + 1) == 0 or number + 1 == plan.max_epochs
+
+
+def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
     held = procfs.held(pid)
-    if "rss" not in held:
-        return
-    recorder.record(
-        "sample",
-        **({} if pid == "self" else {"pid": pid}),
-        moment=moment,
-        loader=loader,
-        epoch=epoch,
-        worker=worker,
-        **held,
-        mapped_files=procfs.mapped_files(pid),
-        batches=batches,
-    )
+    if "rss" in held:
+        own = {} if pid == "self" else {"pid": pid}
+        files = procfs.mapped_files(pid) if worker is not None else None
+        recorder.record(
+            "sample", **own, moment=moment, loader=loader, epoch=epoch, worker=worker, **held, mapped_files=files
+        )
 
 
 # --- In a worker
 
 _threads_at_start = 0
 _threads_told = False
+_measured = True
+"""Whether this worker's memory is measured: not in most epochs of workers that start again in each."""
 
 
 @events.worker_started.listen
 def start(state: events.WorkerState) -> None:
-    global _threads_at_start, _threads_told
+    global _threads_at_start, _threads_told, _measured
     _threads_at_start = procfs.threads() or 0
     _threads_told = False
+    _measured = _is_measured(state.number)
 
 
 @events.fetched.listen
 def after(state: events.WorkerState, index: object, batch: object) -> None:
-    if state.batches == 1:
-        _sample("first batch", "self", state.loader, state.epoch, state.worker)
-    if state.batches & (state.batches - 1) == 0:
+    count = state.batches
+    if count & (count - 1) == 0 and _measured:
+        if count == 1:
+            _sample("first batch", "self", state.loader, state.epoch, state.worker)
         _look_for_trend(state)
     # Only after the first batch has been sent do the queue's feeder thread and torch's resource sharer certainly run.
-    if state.batches == 3 and not _threads_told:
+    if count == 3 and not _threads_told:
         _tell_threads(state)
 
 
@@ -69,7 +77,17 @@ def _look_for_trend(state: events.WorkerState) -> None:
     # C libraries other than glibc lack malloc_trim, and retain less.
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-    _sample("trend", "self", state.loader, state.epoch, state.worker, state.batches)
+    held = procfs.memory()
+    if held is not None:
+        recorder.record(
+            "sample",
+            moment="trend",
+            loader=state.loader,
+            epoch=state.epoch,
+            worker=state.worker,
+            batches=state.batches,
+            **held,
+        )
 
 
 @events.worker_epoch_ended.listen
@@ -104,6 +122,8 @@ def _tell_threads(state: events.WorkerState) -> None:
 
 _points: dict[tuple[str, int], list[tuple[int, int, int | None]]] = {}
 _looked_at: set[tuple[str, int]] = set()
+_began: dict[tuple[str, int], float] = {}
+_took = 0.0
 
 
 @events.forked.listen
@@ -111,10 +131,17 @@ def forget(parent: int) -> None:
     """Forget the parent's iterations in a forked child."""
     _points.clear()
     _looked_at.clear()
+    _began.clear()
 
 
 def _key(iteration: events.Iteration) -> tuple[str, int]:
     return iteration.loader, iteration.number
+
+
+@events.iterated.listen
+def begun(loader: Any, iteration: events.Iteration) -> None:
+    if iteration.workers:
+        _began[_key(iteration)] = time.monotonic()
 
 
 @events.batch.listen
@@ -134,8 +161,18 @@ def _look(iteration: events.Iteration, count: int) -> None:
     points = _points.setdefault(_key(iteration), [])
     if len(points) >= _POINTS:
         return
+    fds = procfs.descriptors() or 0
     many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
-    points.append((count, procfs.descriptors() or 0, None if many else procfs.shared_tensors()))
+    # The first batches fill the prefetch queue.
+    first = next((point for point in points if point[0] >= 2), None)
+    kept = first is None or fds - first[1] >= _PER_BATCH * (count - first[0]) or _by_files()
+    points.append((count, fds, procfs.shared_tensors() if not many and (kept or not iteration.number) else None))
+
+
+def _by_files() -> bool:
+    """Whether tensors are shared without descriptors."""
+    module = sys.modules.get("torch.multiprocessing")
+    return module is not None and module.get_sharing_strategy() == "file_system"
 
 
 def _tell_size(iteration: events.Iteration, batch: object) -> None:
@@ -177,7 +214,6 @@ def epoch_ended(iteration: events.Iteration) -> None:
         _epoch_end(iteration)
     _looked_at.discard(_key(iteration))
     points = _points.pop(_key(iteration), [])
-    # The first batches fill the prefetch queue.
     points = [point for point in points if point[0] >= 2]
     if len(points) > 1:
         recorder.record(
@@ -191,11 +227,17 @@ def epoch_ended(iteration: events.Iteration) -> None:
 
 
 def _epoch_end(iteration: events.Iteration) -> None:
+    global _took
     _looked_at.add(_key(iteration))
+    now = time.monotonic()
+    lasted = now - _began.pop(_key(iteration), now)
+    if not _is_measured(iteration.number) and _took > _PART * lasted:
+        return
     for worker, pid in enumerate(iteration.pids):
         if pid:
             _sample("epoch end", pid, iteration.loader, iteration.number, worker)
     _sample("epoch end", os.getpid(), iteration.loader, iteration.number, None)
+    _took = time.monotonic() - now
 
 
 def _slope(points: list[tuple[int, int]]) -> float:
