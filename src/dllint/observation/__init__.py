@@ -52,6 +52,7 @@ from dllint.observation.processes import (
     Stack,
     Throwaway,
     Trouble,
+    Upload,
     Uploader,
 )
 from dllint.observation.reading import STACKS, SUFFIX, Observation, read, read_lines
@@ -95,6 +96,7 @@ __all__ = [
     "Throwaway",
     "Trial",
     "Trouble",
+    "Upload",
     "Uploader",
     "Worker",
     "read",

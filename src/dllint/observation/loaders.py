@@ -53,7 +53,8 @@ class Iteration(Record, kind="iteration"):
 
 @dataclass(frozen=True)
 class Worker(Record, kind="worker"):
-    """A loader's worker reached its loop, `seconds` after its start was requested."""
+    """A loader's worker reached its loop, `seconds` after its start was requested; torch seeds it with `seed` and its
+    number."""
 
     loader: str = ""
     worker: int = 0
@@ -62,6 +63,7 @@ class Worker(Record, kind="worker"):
     parent: int | None = None
     seconds: float | None = None
     number: int | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)

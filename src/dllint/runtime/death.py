@@ -20,6 +20,8 @@ NO_ITEM = "an item from a worker cannot be pickled: it never arrives, and the lo
 
 NO_DESCRIPTOR = "a worker had no file descriptor left to send a batch: it never arrives, and the loader waits forever"
 
+THREADS_GONE = "a forked worker used native threads that only its parent has"
+
 
 @dataclass(frozen=True)
 class Death:
@@ -51,7 +53,7 @@ class _Failure:
 
 def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
     """Return the finding that ended the program; `None` if its failure is unrelated to data loading."""
-    for failure in _failures(seen):
+    for failure in _failures(seen, findings):
         blamed = _blame(failure, seen, findings)
         if blamed is not None:
             how = "hung" if seen.hung else "died"
@@ -59,7 +61,7 @@ def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
     return None
 
 
-def _failures(seen: Seen) -> Iterator[_Failure]:
+def _failures(seen: Seen, findings: Sequence[Finding]) -> Iterator[_Failure]:
     """Yield what may have ended the program: hangs, the main process's own failure, then failures of its children,
     which the main process may have passed on only as an exit code."""
     main = seen.main.pid if seen.main is not None else None
@@ -83,6 +85,12 @@ def _failures(seen: Seen) -> Iterator[_Failure]:
         if failure is not None:
             yield failure
     if first and worker_died(f"{first[0].exception}: {first[0].text}"):
+        # Any package can crash. Only a judge that knows the line says whose crash it is.
+        for finding in findings:
+            runs = tuple(run for run in seen.matching(finding) if seen.crashes(run, finding))
+            if finding.code == "DLL109" and finding.verdict == "confirmed" and runs:
+                message = said(first[0].exception, first[0].text)
+                yield _Failure(message, ("DLL109",), THREADS_GONE, first[0], runs)
         runs = tuple(run for run in seen.runs if run.storages is not None and run.storages.temporary)
         if runs:
             cause = "pickling made a tensor that is gone before the worker receives it"

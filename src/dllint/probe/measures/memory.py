@@ -5,7 +5,8 @@ once while they are still alive, because a process's proportional memory (PSS) g
 end.
 
 The kernel needs about 5 ms to add up the memory of a process that has imported torch. So a worker is measured after 1,
-2, 4, 8, … batches, and the end of an epoch where that takes a small part of the epoch, or after 1, 2, 4, 8, … epochs.
+2, 4, …, 64, 256, 1024, … batches. The ends of the first and the last epoch are measured, and those after 4, 16, 64, …
+epochs; others where that takes a small part of the epoch.
 """
 
 from __future__ import annotations
@@ -22,14 +23,21 @@ from dllint.probe.storages import page_bytes
 _MANY_MAPS = 20_000
 _POINTS = 16
 _PART = 0.005
-"""The part of an epoch's time that measuring its end may take, besides after 1, 2, 4, 8, … epochs."""
+"""The part of an epoch's time that measuring its end may take."""
+_CLOSE = 64
+"""Batches up to which a worker is measured whenever their number has doubled; then, whenever it is four times that."""
 _PER_BATCH = 0.25
 """Descriptors gained per batch below which no batches are kept, and the maps need not be read."""
 
 
 def _is_measured(number: int) -> bool:
     """Whether an epoch, counted from 0, is measured however short it is."""
-    return number & (number + 1) == 0 or number + 1 == plan.max_epochs
+    return _is_power(number + 1, 4) or number + 1 == plan.max_epochs
+
+
+def _is_power(number: int, base: int) -> bool:
+    """Whether a number is 1, 2, 4, 8, …, or of those 1, 4, 16, … if the base is 4."""
+    return number & (number - 1) == 0 and (base == 2 or number.bit_length() % 2 == 1)
 
 
 def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
@@ -61,7 +69,7 @@ def start(state: events.WorkerState) -> None:
 @events.fetched.listen
 def after(state: events.WorkerState, index: object, batch: object) -> None:
     count = state.batches
-    if count & (count - 1) == 0 and _measured:
+    if _measured and _is_power(count, 2 if count <= _CLOSE else 4):
         if count == 1:
             _sample("first batch", "self", state.loader, state.epoch, state.worker)
         _look_for_trend(state)
@@ -147,7 +155,7 @@ def begun(loader: Any, iteration: events.Iteration) -> None:
 @events.batch.listen
 def batch_came(iteration: events.Iteration, batch: object) -> None:
     count = iteration.batches
-    if count & (count - 1) == 0 and iteration.workers:
+    if _is_power(count, 2) and iteration.workers:
         _look(iteration, count)
         if count == 1 and not iteration.number:
             _tell_size(iteration, batch)
