@@ -269,9 +269,13 @@ def test_the_users_line_stands_above_the_stack_of_a_hang(run: Recorded) -> None:
 
 def test_a_hang_says_where_a_worker_waits(run: Recorded) -> None:
     """Below a forked worker's own frames are those of its parent at the fork, which say nothing about it."""
-    parent = '  File "/v/lib/python3.11/multiprocessing/process.py", line 314 in _bootstrap\n  File "/home/me/train.py", line 14 in main\n'
-    idle = f'Current thread 0x01 (most recent call first):\n  File "/v/lib/python3.11/selectors.py", line 1 in select\n{parent}'
-    busy = f'Current thread 0x01 (most recent call first):\n  File "/home/me/train.py", line 9 in __getitem__\n{parent}'
+    head = "Current thread 0x01 (most recent call first):"
+    parent = (
+        '  File "/v/lib/python3.11/multiprocessing/process.py", line 314 in _bootstrap\n'
+        '  File "/home/me/train.py", line 14 in main\n'
+    )
+    idle = f'{head}\n  File "/v/lib/python3.11/selectors.py", line 1 in select\n{parent}'
+    busy = f'{head}\n  File "/home/me/train.py", line 9 in __getitem__\n{parent}'
     run.loader().add(Stack, 80, text=idle).add(Stack, 81, text=busy)
     report = told(run, ended="time-limit", stalled=True, exit=None, signal=15)
     assert report.exit.message == "worker 1 of the DataLoader at train.py:13 waits in `__getitem__` at train.py:9"

@@ -144,8 +144,10 @@ def test_an_abort_explains_the_end_of_the_program(run: Recorded) -> None:
     ("traceback", "explained"),
     [
         (
-            'File "reductions.py", line 538, in rebuild_storage_fd\n  fd = df.detach()\n'
-            "FileNotFoundError: [Errno 2] No such file or directory\n",
+            (
+                'File "reductions.py", line 538, in rebuild_storage_fd\n  fd = df.detach()\n'
+                "FileNotFoundError: [Errno 2] No such file or directory\n"
+            ),
             True,
         ),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'\n", False),

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from dllint import registry
 from dllint.evidence.failures import is_pickling, meaning, out_of_descriptors, passed_on, timed_out, worker_died
 from dllint.evidence.loader_runs import LoaderRun, Seen, touches
+from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.thresholds import NEAR
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.observation import End
 from dllint.rules.pickling.pickling_verdict import KINDS, pickling_code
 from dllint.runtime.discover import found_by_run
 
+ROOM = ("nofile", "fds", "max_map_count", "maps")
+"""The recorded limits of a process, and what is in use of them."""
 ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
 PICKLING = "an object that is sent to workers cannot be pickled"
 NO_ITEM = "an item from a worker cannot be pickled: it never arrives, and the loader waits forever"
@@ -124,13 +128,25 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
         where = describe(stuck[0].loader.site)
         cause = f"the forked workers of {where} wait for a thread or a lock that only their parent had"
         yield _Failure(message, ("DLL107", "DLL402", "DLL205"), cause, None, stuck)
-    crowded = tuple(run for run in seen.runs if run.iterated and run.count and not run.forked)
+    crowded = tuple(run for run in seen.runs if run.iterated and run.count and _is_crowded(run))
     if crowded:
         cause = (
             "near the limit of file descriptors, sending a tensor to a worker fails in a background thread, "
             "and the loader waits forever"
         )
         yield _Failure(message, ("DLL303",), cause, None, crowded)
+
+
+def _is_crowded(run: LoaderRun) -> bool:
+    """Whether a loader sends its workers nearly as many tensors as a limit allows."""
+    storages = run.storages
+    if storages is None or not run.method:
+        return False
+    values = run.limits.values if run.limits is not None else {}
+    known = {name: value if isinstance(value := values.get(name), int) else None for name in ROOM}
+    strategy = storages.strategy or STRATEGIES[0]
+    bounds = walls(storages, run.method, strategy, workers=run.count, **known)
+    return any(storages_sent(storages, strategy, wall.limit) >= NEAR * wall.most for wall in bounds)
 
 
 def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:
