@@ -9,14 +9,17 @@ import pytest
 
 from dllint.finding import Finding, Place
 from dllint.observation import (
+    Batch,
     Draw,
     End,
     Handle,
+    Item,
     Iteration,
     Launch,
     Line,
     Loader,
     Process,
+    Replica,
     Site,
     Stack,
     Storages,
@@ -189,3 +192,41 @@ def test_one_epoch_refutes_no_repeats_over_epochs(run: Recorded, message: str) -
         "inconclusive",
         "the run recorded the draws of one epoch only",
     )
+
+
+# --- Items of ranks
+
+
+def delivered_by_ranks(run: Recorded, first: str, second: str, replicas: tuple[int, ...], grad: bool) -> Recorded:
+    """What the workers of two ranks read from an iterable dataset, one character per item."""
+    for pid, digests in ((70, first), (75, second)):
+        name = f"{pid}.1"
+        run.add(Process, pid, role="child")
+        run.add(Loader, pid, loader=name, site=run.site, workers=1, dataset="__main__.Records", iterable=True)
+        run.add(Iteration, pid, loader=name, method="fork", workers=1)
+        run.add(Batch, pid, loader=name, grad=grad)
+        for position, digest in enumerate(digests):
+            run.add(Item, pid + 5, loader=name, position=position, digest=digest)
+    for pid in replicas:
+        run.add(Replica, pid, ranks=2)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "replicas", "grad", "found"),
+    [
+        ("abcd", "abcd", (70, 75), True, True),
+        ("abcd", "efgh", (70, 75), True, False),
+        ("abcdef", "ghiajk", (70, 75), True, False),  # a few are equal by chance
+        ("0101", "0110", (70, 75), True, False),  # labels
+        ("abcd", "abcd", (70, 75), False, False),  # an evaluation
+        ("abcd", "abcd", (), True, False),  # programs of their own, or parts of one model
+        ("abcd", "abcd", (70,), True, False),
+    ],
+)
+def test_items_that_ranks_share(
+    run: Recorded, first: str, second: str, replicas: tuple[int, ...], grad: bool, found: bool
+) -> None:
+    delivered_by_ranks(run, first, second, replicas, grad)
+    assert run.discovered() == ([("DLL601", "confirmed", 13)] if found else [])
+    assert (run.judged(run.about_loader("DLL601"))[0] == "confirmed") is found

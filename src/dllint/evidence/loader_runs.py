@@ -39,6 +39,7 @@ from dllint.observation import (
     Observation,
     Process,
     Record,
+    Replica,
     Sample,
     Site,
     Stack,
@@ -308,6 +309,11 @@ class Seen:
             and same_file(one.site.path, place.path)
             and _function_at(place.path, one.site.line) in (None, _function_at(place.path, place.span.line))
         ]
+
+    @functools.cached_property
+    def replicas(self) -> set[int]:
+        """The pids of the processes that train a replica of one model."""
+        return {one.pid for one in self.observation.of(Replica)}
 
     @functools.cached_property
     def process_handles(self) -> list[Handle]:

@@ -38,7 +38,7 @@ from dllint.observation.loaders import (
     Trial,
     Worker,
 )
-from dllint.observation.measures import Attributes, Cuda, Draw, Handle, Item, Limits, Moment, Sample, Threads
+from dllint.observation.measures import Attributes, Cuda, Draw, Handle, Item, Limits, Moment, Replica, Sample, Threads
 from dllint.observation.processes import (
     Blind,
     End,
@@ -85,6 +85,7 @@ __all__ = [
     "Process",
     "Progress",
     "Record",
+    "Replica",
     "Role",
     "Sample",
     "Save",

@@ -154,13 +154,15 @@ class Trial(Record, kind="trial"):
 
 @dataclass(frozen=True)
 class Batch(Record, kind="batch"):
-    """The first batch from workers: its storages, their bytes, and their pages in shared memory."""
+    """The first batch from workers: its storages, their bytes, and their pages in shared memory; `grad` says whether
+    gradients were enabled when it came, as in training."""
 
     loader: str = ""
     number: int = 0
     storages: int = 0
     bytes: int = 0
     shm: int = 0
+    grad: bool | None = None
 
 
 @dataclass(frozen=True)

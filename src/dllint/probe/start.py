@@ -50,6 +50,7 @@ def begin(directory: str) -> None:
     imports.when("multiprocessing.queues", _hook_queues)
     imports.when("subprocess", _hook_subprocess)
     imports.when("torch.serialization", _hook_saves)
+    imports.when("torch.nn.parallel.distributed", _hook_replicas)
     imports.when("torch", _tell_torch)
     imports.when("torch.utils.data._utils.worker", _hook_workers)
     imports.when("torch.utils.data.dataloader", _hook_loaders)
@@ -116,6 +117,12 @@ def _hook_http(module: ModuleType) -> None:
     from dllint.probe import uploads
 
     uploads.hook(module)
+
+
+def _hook_replicas(module: ModuleType) -> None:
+    from dllint.probe import replicas
+
+    replicas.hook(module)
 
 
 def _tell_torch(module: ModuleType) -> None:

@@ -245,10 +245,11 @@ class Watch:
             if isinstance(record, Worker):
                 self.arrived.add(record.pid)
                 self.starting.pop(record.pid, None)
-            # A worker may reach its loop before its parent has recorded that it started it.
-            elif isinstance(record, Launch) and record.api == "DataLoader" and record.child not in self.arrived:
-                if record.child is not None:
-                    self.starting[record.child] = 0
+            elif isinstance(record, Launch) and record.api == "DataLoader":
+                child = record.child
+                # A worker may reach its loop before its parent has recorded that it started it.
+                if child is not None and child not in self.arrived:
+                    self.starting[child] = 0
             if isinstance(record, _MOVING):
                 self.moved_at = time.monotonic()
 

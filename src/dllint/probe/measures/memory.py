@@ -173,8 +173,13 @@ def _look(iteration: events.Iteration, count: int) -> None:
     many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
     # The first batches fill the prefetch queue.
     first = next((point for point in points if point[0] >= 2), None)
-    kept = first is None or fds - first[1] >= _PER_BATCH * (count - first[0]) or _by_files()
-    points.append((count, fds, procfs.shared_tensors() if not many and (kept or not iteration.number) else None))
+    if many:
+        points.append((count, fds, None))
+    elif first is None or fds - first[1] >= _PER_BATCH * (count - first[0]) or _by_files() or not iteration.number:
+        points.append((count, fds, procfs.shared_tensors()))
+    else:
+        # Each shared tensor has a descriptor: without more descriptors there are no more tensors.
+        points.append((count, fds, first[2]))
 
 
 def _by_files() -> bool:
@@ -186,6 +191,7 @@ def _by_files() -> bool:
 def _tell_size(iteration: events.Iteration, batch: object) -> None:
     seen: dict[int, int] = {}
     _tensors(batch, seen, 4)
+    torch = sys.modules.get("torch")
     recorder.record(
         "batch",
         loader=iteration.loader,
@@ -193,6 +199,7 @@ def _tell_size(iteration: events.Iteration, batch: object) -> None:
         storages=len(seen),
         bytes=sum(seen.values()),
         shm=sum(page_bytes(size) for size in seen.values()),
+        grad=torch.is_grad_enabled() if torch is not None else None,
     )
 
 
