@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dllint.observation import Launch, Record, Worker
+from dllint.observation import Epoch, Iteration, Launch, Record, Worker
 from dllint.runtime.launch import Watch
 from dllint.runtime.progress import shown
 from dllint.runtime.signals import Signals
@@ -70,3 +70,33 @@ def test_another_process_that_is_busy(watch: Watch, busy: int, monkeypatch: pyte
 def test_a_worker_that_is_gone(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     given(watch, monkeypatch, Launch(1, 0.0, api="DataLoader", child=os.getpid() + 10_000_000))
     assert not starting(watch) and not watch.starting
+
+
+def computing(watch: Watch, main: int) -> bool:
+    watch._computes(main)
+    time.sleep(0.2)
+    return watch._computes(main)
+
+
+def test_a_program_that_computes_or_ends(watch: Watch, busy: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert computing(watch, busy)
+    given(watch, monkeypatch, Iteration(busy, 0.0, loader="1.1", number=0), Epoch(busy, 1.0, loader="1.1", number=0))
+    assert computing(watch, busy)
+
+
+def test_a_program_that_waits_for_a_batch(watch: Watch, busy: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given(watch, monkeypatch, Iteration(busy, 0.0, loader="1.1", number=0))
+    assert not computing(watch, busy)
+
+
+def test_a_loader_that_did_not_start_is_not_waited_for(
+    watch: Watch, busy: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given(watch, monkeypatch, Iteration(busy, 0.0, loader="1.1", number=0, error="TypeError"))
+    assert computing(watch, busy)
+
+
+def test_a_program_that_waits_at_its_end(watch: Watch) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        time.sleep(1)
+        assert not computing(watch, process.pid)

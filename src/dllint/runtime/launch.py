@@ -19,6 +19,7 @@ from typing import Literal
 
 from dllint import probe
 from dllint.observation import (
+    End,
     Enough,
     Epoch,
     Feeder,
@@ -54,7 +55,7 @@ _AFTER_LOST = 10.0
 """Seconds without progress after which a loader whose worker could not send an item is considered to hang."""
 
 
-_MOVING = (Feeder, Loader, Iteration, Epoch, Progress, Launch, Worker, Throwaway, Storages, Trial)
+_MOVING = (Feeder, Loader, Iteration, Epoch, Progress, Launch, Worker, Throwaway, Storages, Trial, End)
 """The records that show progress, of the program or of what is counted and tried before its workers start."""
 
 
@@ -139,6 +140,8 @@ class Watch:
         self.lost: set[str] = set()
         self.starting: dict[int, int] = {}
         self.arrived: set[int] = set()
+        self.open: set[tuple[str, int]] = set()
+        self.used = 0
         self.group: list[Member] = []
 
     def run(self, program: Program) -> Watched:
@@ -193,7 +196,7 @@ class Watch:
             if member.pid not in self.told:
                 self.told.add(member.pid)
                 self.program.know(member.pid, member.started)
-        if self._workers_are_starting():
+        if self._workers_are_starting() or self._computes(process.pid):
             self.moved_at = time.monotonic()
         self.sampler.look(self.group)
         self.shown.state(len(self.group), self.sampler.memory)
@@ -227,6 +230,14 @@ class Watch:
                 moved = True
         return moved
 
+    def _computes(self, main: int) -> bool:
+        """Whether the program, which waits for no batch, has used the processor since the last call.
+
+        It may evaluate or save something, or end: on a busy machine that takes longer than a hang is given.
+        """
+        before, self.used = self.used, procfs.processor_time(main) or 0
+        return not self.open and self.used > before
+
     def _follow(self) -> None:
         for record in self.tail.fresh():
             self.shown.record(record)
@@ -242,7 +253,11 @@ class Watch:
                 self.lost.add(record.loader)
             elif isinstance(record, Epoch):
                 self.lost.discard(record.loader)
-            if isinstance(record, Worker):
+            if isinstance(record, Iteration) and not record.error:
+                self.open.add((record.loader, record.number))
+            elif isinstance(record, Epoch):
+                self.open.discard((record.loader, record.number))
+            elif isinstance(record, Worker):
                 self.arrived.add(record.pid)
                 self.starting.pop(record.pid, None)
             elif isinstance(record, Launch) and record.api == "DataLoader":
