@@ -1,7 +1,7 @@
 """Make shared memory private in a throwaway fork, so that what it writes there never reaches the user's processes.
 
 A dataset may keep a cache, a counter or a lock in shared memory. An item that a trial fetches would fill the cache, and
-a trial that is killed could hold the lock for ever.
+a trial that is killed would keep the lock locked.
 """
 
 from __future__ import annotations
