@@ -5,8 +5,8 @@ once while they are still alive, because a process's proportional memory (PSS) g
 end.
 
 The kernel needs about 5 ms to add up the memory of a process that has imported torch. So a worker is measured after 1,
-2, 4, …, 64, 256, 1024, … batches. The ends of the first and the last epoch are measured, and those after 4, 16, 64, …
-epochs; others where that takes a small part of the epoch.
+2, 4, …, 64, 256, 1024, … batches. The ends of the first and the last epoch are measured; others as long as that takes
+a small part of the time. Workers that start again in each epoch are measured in epochs 1, 4, 16, 64, … and the last.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from dllint.probe.storages import page_bytes
 
 _MANY_MAPS = 20_000
 _POINTS = 16
-_PART = 0.005
-"""The part of an epoch's time that measuring its end may take."""
+_PART = 0.01
+"""The part of the time that measuring the ends of epochs may take."""
 _CLOSE = 64
 """Batches up to which a worker is measured whenever their number has doubled; then, whenever it is four times that."""
 _PER_BATCH = 0.25
 """Descriptors gained per batch below which no batches are kept, and the maps need not be read."""
 
 
-def _is_measured(number: int) -> bool:
-    """Whether an epoch, counted from 0, is measured however short it is."""
-    return _is_power(number + 1, 4) or number + 1 == plan.max_epochs
+def _is_last(number: int) -> bool:
+    """Whether an epoch, counted from 0, is the last that the run allows."""
+    return number + 1 == plan.max_epochs
 
 
 def _is_power(number: int, base: int) -> bool:
@@ -63,7 +63,7 @@ def start(state: events.WorkerState) -> None:
     global _threads_at_start, _threads_told, _measured
     _threads_at_start = procfs.threads() or 0
     _threads_told = False
-    _measured = _is_measured(state.number)
+    _measured = _is_power(state.number + 1, 4) or _is_last(state.number)
 
 
 @events.fetched.listen
@@ -130,16 +130,17 @@ def _tell_threads(state: events.WorkerState) -> None:
 
 _points: dict[tuple[str, int], list[tuple[int, int, int | None]]] = {}
 _looked_at: set[tuple[str, int]] = set()
-_began: dict[tuple[str, int], float] = {}
-_took = 0.0
+_since = _spent = _took = 0.0
+"""When the first epoch began, the seconds that ends of epochs have taken to measure, and those of the latest one."""
 
 
 @events.forked.listen
 def forget(parent: int) -> None:
     """Forget the parent's iterations in a forked child."""
+    global _since, _spent
     _points.clear()
     _looked_at.clear()
-    _began.clear()
+    _since = _spent = 0.0
 
 
 def _key(iteration: events.Iteration) -> tuple[str, int]:
@@ -148,8 +149,9 @@ def _key(iteration: events.Iteration) -> tuple[str, int]:
 
 @events.iterated.listen
 def begun(loader: Any, iteration: events.Iteration) -> None:
-    if iteration.workers:
-        _began[_key(iteration)] = time.monotonic()
+    global _since
+    if iteration.workers and not _since:
+        _since = time.monotonic()
 
 
 @events.batch.listen
@@ -242,17 +244,18 @@ def epoch_ended(iteration: events.Iteration) -> None:
 
 
 def _epoch_end(iteration: events.Iteration) -> None:
-    global _took
+    global _took, _spent
     _looked_at.add(_key(iteration))
     now = time.monotonic()
-    lasted = now - _began.pop(_key(iteration), now)
-    if not _is_measured(iteration.number) and _took > _PART * lasted:
+    is_due = _spent + _took <= _PART * (now - _since)
+    if iteration.number and not is_due and not _is_last(iteration.number):
         return
     for worker, pid in enumerate(iteration.pids):
         if pid:
             _sample("epoch end", pid, iteration.loader, iteration.number, worker)
     _sample("epoch end", os.getpid(), iteration.loader, iteration.number, None)
     _took = time.monotonic() - now
+    _spent += _took
 
 
 def _slope(points: list[tuple[int, int]]) -> float:
