@@ -3,8 +3,8 @@
     python benchmarks/healthy.py [--python INTERPRETER] [--runs 5] [--only TEXT] [--json]
 
 INTERPRETER needs torch, NumPy, Pillow and dllint. Twenty programs: images, text, audio, tables and streams, each with
-two to eight workers that are forked or spawned. Their data are made in a temporary directory. The exit code is 1 where
-any run said anything.
+two to eight workers that are forked or spawned. Their data are made in a temporary directory. Where spawned workers
+start again in every epoch, DLL612 is true and is left out. The exit code is 1 where any run said anything else.
 """
 
 from __future__ import annotations
@@ -206,6 +206,8 @@ if __name__ == "__main__":
     main()
 """
 KINDS = {"images": IMAGES, "text": TEXT, "audio": AUDIO, "table": TABLE, "stream": STREAM}
+TRUE = "confirmed DLL612"
+"""What is true of a program that spawns its workers again in every epoch."""
 SHAPES = (("fork", 2, False), ("fork", 8, False), ("spawn", 2, False), ("spawn", 4, True))
 
 
@@ -264,8 +266,9 @@ def main() -> int:
             (directory / "train.py").write_text(text)
             (directory / "pyproject.toml").write_text("[tool.dllint]\n")
             runs = [ran(options.python, directory) for _ in range(options.runs)]
-            said = [line for lines, _, _ in runs for line in lines]
-            codes = sorted({status for _, _, status in runs})
+            restarts = method != "fork" and not persistent
+            said = [line for lines, _, _ in runs for line in lines if not (restarts and line.startswith(TRUE))]
+            codes = sorted({status for _, _, status in runs} - ({1} if restarts and not said else set()))
             seconds = sorted(took for _, took, _ in runs)
             told[name] = {
                 "runs": len(runs),
@@ -279,7 +282,7 @@ def main() -> int:
                 )
     if options.json:
         print(json.dumps(told, indent=2))
-    silent = all(not one["said"] and one["exit codes"] == [0] for one in told.values())
+    silent = all(not one["said"] and one["exit codes"] in ([], [0]) for one in told.values())
     return 0 if silent and told else 1
 
 

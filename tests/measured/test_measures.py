@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from dllint.observation import (
+    Attributes,
     Batch,
     Cuda,
     Draw,
+    End,
     Handle,
     Item,
     Kept,
@@ -97,7 +99,8 @@ def test_a_mapped_store_grows_in_rss_and_in_nothing_else(watch: Any, monkeypatch
     monkeypatch.setenv(FORBIDDEN, "1")
     seen = watch(STORE, batches=None, epochs=5)
     by_epoch = epoch_ends(seen)
-    assert sorted(by_epoch) == [0, 1, 2, 3, 4]
+    # Ends of epochs in between are measured where the epoch is long.
+    assert {0, 4} <= set(by_epoch)
     assert {len(samples) for samples in by_epoch.values()} == {3}
 
     def total(of: str, epoch: int) -> float:
@@ -365,3 +368,75 @@ def test_cuda_in_workers_of_a_parent_that_made_it_unusable(watch: Any) -> None:
     assert used.site.function == "__getitem__"
     assert used.error is not None
     assert "Cannot re-initialize CUDA in forked subprocess" in used.error
+
+
+def test_a_trial_leaves_shared_memory_as_it_was(watch: Any) -> None:
+    """The workers of the run are spawned and fill copies; those of the trials are forked, and would fill the array."""
+    program = """\
+import multiprocessing
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+
+class Cached(Dataset):
+    def __init__(self):
+        self.rows = np.frombuffer(multiprocessing.RawArray("d", 64))
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        self.rows[index] = 1
+        return self.rows[index]
+
+
+if __name__ == "__main__":
+    cached = Cached()
+    for batch in DataLoader(cached, batch_size=8, num_workers=1, multiprocessing_context="spawn"):
+        pass
+    assert not cached.rows.any(), "a trial has filled it"
+"""
+    seen = watch(program, trials=("fork", "forkserver"))
+    assert [(one.method, one.outcome) for one in seen.of(Trial)] == [("fork", "started"), ("forkserver", "started")]
+    assert [one.text for one in seen.of(End) if one.exception] == []
+
+
+def test_lists_and_arrays_that_change_between_epochs(watch: Any) -> None:
+    program = DATASET + (
+        "class Chosen(Rows):\n"
+        "    def __init__(self):\n"
+        "        self.names, self.weights, self.small = [str(one) for one in range(90)], np.zeros(500), [1, 2]\n\n"
+        "chosen = Chosen()\n"
+        "loader = DataLoader(chosen, batch_size=8, num_workers=1, persistent_workers=True)\n"
+        "for epoch in range(2):\n"
+        "    for batch in loader:\n"
+        "        pass\n"
+        "    chosen.names = chosen.names[1:]\n"
+        "    chosen.weights = chosen.weights + 1\n"
+    )
+    seen = watch(program, batches=None)
+    given = {one.epoch: one.values for one in seen.of(Attributes) if one.worker is None}
+    held = {one.epoch: one.values for one in seen.of(Attributes) if one.worker == 0}
+    assert held[0] == held[1] == given[0]
+    changed = {name for name in given[0] if given[0][name] != given[1][name]}
+    assert changed == {"names", "weights"}
+    assert given[1]["names"].startswith("89 elements") and given[1]["small"] == "[1, 2]"
+
+
+@pytest.mark.parametrize("start", ["Pool(2)", "Process(target=read, args=(100,))"])
+def test_files_that_forked_processes_share(watch: Any, start: str) -> None:
+    program = (
+        "import multiprocessing\n"
+        'rows = open(__file__, "rb", buffering=0)\n\n'
+        "def read(place):\n"
+        "    rows.seek(place)\n"
+        "    return rows.read(4)\n\n"
+        "fork = multiprocessing.get_context('fork')\n"
+    )
+    program += (
+        f"with fork.{start} as pool:\n    pool.map(read, range(8))\n"
+        if "Pool" in start
+        else f"process = fork.{start}\nprocess.start()\nprocess.join()\n"
+    )
+    handles = [one for one in watch(program).of(Handle) if one.path.endswith("train.py")]
+    assert handles and all(one.moved and one.shared is not False and one.loader is None for one in handles)

@@ -10,7 +10,7 @@ import pytest
 
 from dllint.config import Settings
 from dllint.linter import Report
-from dllint.observation import End, Epoch, Limits, Observation, Process, Save, Stack, Storages, Uploader
+from dllint.observation import End, Epoch, Limits, Observation, Process, Save, Stack, Storages, Upload, Uploader
 from dllint.run_report import Isolation, RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Run, Uninstrumented
@@ -201,6 +201,13 @@ def test_libraries_that_upload_are_named(run: Recorded) -> None:
     assert told(run, isolation=Isolation("overlay", network=False)).notes == ()
 
 
+def test_servers_that_were_sent_data_are_named(run: Recorded) -> None:
+    run.loader().add(Uploader, name="requests").add(Upload, method="POST", host="api.example.org")
+    assert told(run).notes[0] == (
+        "the program sent data to api.example.org, from a shortened run; --no-network prevents that"
+    )
+
+
 def test_a_program_without_loaders_is_no_clean_bill(run: Recorded) -> None:
     assert "built no DataLoader" in told(run).notes[0]
 
@@ -255,7 +262,27 @@ def test_the_users_line_stands_above_the_stack_of_a_hang(run: Recorded) -> None:
     )
     run.loader().add(Stack, text=stack)
     report = told(run, ended="time-limit", stalled=True, exit=None, signal=15)
-    assert report.exit.stacks[run.main_pid] == f"waits in main at train.py:14\n{stack}"
+    lines = report.exit.stacks[run.main_pid].splitlines()
+    assert (lines[0], lines[-1]) == ("waits in main at train.py:14", '  File "/home/me/train.py", line 14 in main')
+    assert not any("threading.py" in line for line in lines)
+
+
+def test_a_hang_says_where_a_worker_waits(run: Recorded) -> None:
+    """Below a forked worker's own frames are those of its parent at the fork, which say nothing about it."""
+    head = "Current thread 0x01 (most recent call first):"
+    parent = (
+        '  File "/v/lib/python3.11/multiprocessing/process.py", line 314 in _bootstrap\n'
+        '  File "/home/me/train.py", line 14 in main\n'
+    )
+    idle = f'{head}\n  File "/v/lib/python3.11/selectors.py", line 1 in select\n{parent}'
+    busy = f'{head}\n  File "/home/me/train.py", line 9 in __getitem__\n{parent}'
+    run.loader().add(Stack, 80, text=idle).add(Stack, 81, text=busy)
+    report = told(run, ended="time-limit", stalled=True, exit=None, signal=15)
+    assert report.exit.message == "worker 1 of the DataLoader at train.py:13 waits in `__getitem__` at train.py:9"
+    assert report.exit.stacks[81].splitlines() == [
+        "waits in __getitem__ at train.py:9",
+        '  File "/home/me/train.py", line 9 in __getitem__',
+    ]
 
 
 def test_waits_that_come_in_bursts_are_told_by_their_mean(run: Recorded) -> None:
@@ -263,4 +290,5 @@ def test_waits_that_come_in_bursts_are_told_by_their_mean(run: Recorded) -> None
     waits, steps = (1.0, *(0.08, 0.0, 0.0, 0.0) * 2), (0.006,) * 9
     run.loader().add(Epoch, loader="70.1", batches=9, waits=waits, steps=steps)
     (loader,) = told(run).loaders
-    assert "loading is the bottleneck: 20.0 ms of wait and 6.0 ms of work per batch" in loader.summary
+    said = "loading is the bottleneck: the program waits 77% of its time (20.0 ms per batch, and 6.0 ms of work)"
+    assert said in loader.summary

@@ -8,7 +8,8 @@ A page is called `DLL101-loader-inherits-start-method.md` and contains, from top
     [messages]  key = "template with {placeholders}"
     [help]      key = "template"; the message's own key, or "main" for all others
     [[options]] name, type, default, doc
-    [run]       text = "the message if only a run saw it", subject, place, alike = ["DLL106"]; each is optional
+    [run]       text = "the message if only a run saw it", subject, place, alike = ["DLL106"],
+                processes = ["messages about processes"]; each is optional
     [[run.errors]] text = "a pattern", cause = "a clause", also = ["DLL106"]
     ```
     ## What it does

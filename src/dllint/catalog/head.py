@@ -157,6 +157,7 @@ class _HeadReader:
         found = RunSection(
             text=inner.take("text", str) if "text" in inner.head else "",
             subject=cast(Subject, inner.one_of("subject", SUBJECTS, "workers")),
+            processes=inner.strings("processes", ()),
             place=cast(RunPlace, inner.one_of("place", RUN_PLACES, "loader")),
             alike=inner.codes("alike"),
             errors=tuple(inner.errors()),

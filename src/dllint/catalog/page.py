@@ -95,6 +95,7 @@ class RunSection:
             iterated.
         alike: codes of rules that a run cannot distinguish from this one: a finding of one covers the others.
         errors: texts of failures that this hazard causes.
+        processes: the messages about processes that no loader starts, judged by those that executed the line.
     """
 
     text: str = ""
@@ -102,6 +103,11 @@ class RunSection:
     place: RunPlace = "loader"
     alike: tuple[str, ...] = ()
     errors: tuple[ErrorText, ...] = ()
+    processes: tuple[str, ...] = ()
+
+    def subject_of(self, message: str) -> Subject:
+        """Return what the hazard of a finding with this message requires."""
+        return "line" if message in self.processes else self.subject
 
 
 @dataclass(frozen=True)

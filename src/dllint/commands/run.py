@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from dllint import linter
+from dllint import linter, roots
 from dllint.commands.exits import FAILED, abandon_output
 from dllint.commands.output import progress_bar, tell, wants_color, write
 from dllint.commands.settings import Choice, listed
@@ -134,11 +135,12 @@ def execute(request: Request) -> int:
 def _check(command: Command, settings: Settings) -> Report:
     """Check the program's project statically, before it runs.
 
-    If no marker file identifies a project, the files in the script's directory are checked.
+    If no marker file identifies a project, the files in the script's directory are checked, and what they import.
     """
     paths = [settings.root]
     if not has_project_mark(settings.root):
-        paths = _sources_in(os.path.dirname(os.path.abspath(_start(command))))
+        beside = _sources_in(os.path.dirname(os.path.abspath(_start(command))))
+        paths = roots.imported(beside, roots.by_imports(beside, {}), {}) if beside else []
     with progress_bar() as progress:
         report = linter.check(paths, settings, Execution(progress=progress)) if paths else Report()
     tell(report.problems, "error")
@@ -163,10 +165,16 @@ def _directories(command: Command) -> tuple[str, ...]:
 
 def _start(command: Command) -> str:
     """Return the file that the program starts with, if its command names one; otherwise "."."""
-    scripts = [word for word in command.words if word.endswith(".py") and os.path.isfile(word)]
-    if command.kind == "script":
-        scripts = [command.words[0]]
-    return scripts[0] if scripts and os.path.isfile(scripts[0]) else "."
+    words = ("-m", *command.words) if command.kind == "module" else command.words
+    named = words[:1] if command.kind == "script" else [word for word in words if word.endswith(".py")]
+    named = [*named, *(file for option, word in pairwise(words) if option == "-m" for file in _files_of(word))]
+    return next((one for one in named if os.path.isfile(one)), ".")
+
+
+def _files_of(module: str) -> tuple[str, ...]:
+    """Return the files that a module can be, from the current directory."""
+    path = os.path.join(*module.split("."))
+    return f"{path}.py", os.path.join(path, "__main__.py")
 
 
 def _sources_in(directory: str) -> list[str]:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dllint.evidence.failures import timed_out
-from dllint.finding import Finding
+from dllint.evidence.stacks import users_frames
+from dllint.finding import Finding, Place
 from dllint.observation import (
     Attributes,
     Batch,
@@ -36,8 +39,10 @@ from dllint.observation import (
     Observation,
     Process,
     Record,
+    Replica,
     Sample,
     Site,
+    Stack,
     Storages,
     Threads,
     Trial,
@@ -45,6 +50,8 @@ from dllint.observation import (
 )
 from dllint.reading import SOURCE_BYTES, CannotRead, read
 from dllint.span import Span
+
+_CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGILL, signal.SIGFPE)
 
 PREFETCH = 2
 """DataLoader's default prefetch_factor."""
@@ -142,6 +149,16 @@ class LoaderRun:
     def gave_up(self) -> bool:
         """Whether the loader's `timeout` expired."""
         return any(timed_out(text) for _, text in self.failures)
+
+
+class WorkerCrash(NamedTuple):
+    """A worker that crashed: by which signal, at which of the user's lines (`None` if unknown), and whether the finding
+    has that line."""
+
+    worker: int
+    signal: str
+    site: Site | None
+    in_finding: bool
 
 
 class Seen:
@@ -263,10 +280,45 @@ class Seen:
     def _lines(self) -> list[Line]:
         return list(self.observation.of(Line))
 
+    def crashes(self, run: LoaderRun, finding: Finding) -> list[WorkerCrash]:
+        """Return the workers of a loader that a crash in native code ended, as far as signals tell."""
+        stacks = {one.pid: one.text for one in self.observation.of(Stack)}
+        numbers = {worker.pid: worker.worker for worker in run.workers}
+        found = []
+        for end in run.ends:
+            if end.signal in _CRASHES and end.pid in numbers:
+                site = next(users_frames(stacks.get(end.pid, "")), None)
+                name = signal.Signals(end.signal).name
+                found.append(WorkerCrash(numbers[end.pid], name, site, touches(site, finding)))
+        return found
+
     def launched_at(self, finding: Finding) -> list[Launch]:
         """Return the launches by the call at the finding's place, or by a later start() in the same function."""
         here = [one for one in self.launches if touches(one.site, finding)]
         return here or [one for one in self.launches if one.api == "Process" and _follows(one.site, finding)]
+
+    def launched_by(self, place: Place) -> list[Launch]:
+        """Return the launches by a call at a place, or by a later start() in the same function."""
+        finding = Finding("", place.path, place.span)
+        # The processes of a pool start with the pool, before it is given any task.
+        pools = [one for one in self.launches if one.api == "Pool" and one.site is not None]
+        return self.launched_at(finding) or [
+            one
+            for one in pools
+            if one.site is not None
+            and same_file(one.site.path, place.path)
+            and _function_at(place.path, one.site.line) in (None, _function_at(place.path, place.span.line))
+        ]
+
+    @functools.cached_property
+    def replicas(self) -> set[int]:
+        """The pids of the processes that train a replica of one model."""
+        return {one.pid for one in self.observation.of(Replica)}
+
+    @functools.cached_property
+    def process_handles(self) -> list[Handle]:
+        """The inherited files whose position moved in processes that are not workers."""
+        return [one for one in self.observation.of(Handle) if not one.loader]
 
     def died_at(self, finding: Finding) -> list[End]:
         """Return the processes whose failure's traceback contains the finding's place."""

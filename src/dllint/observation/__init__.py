@@ -38,7 +38,7 @@ from dllint.observation.loaders import (
     Trial,
     Worker,
 )
-from dllint.observation.measures import Attributes, Cuda, Draw, Handle, Item, Limits, Moment, Sample, Threads
+from dllint.observation.measures import Attributes, Cuda, Draw, Handle, Item, Limits, Moment, Replica, Sample, Threads
 from dllint.observation.processes import (
     Blind,
     End,
@@ -52,6 +52,7 @@ from dllint.observation.processes import (
     Stack,
     Throwaway,
     Trouble,
+    Upload,
     Uploader,
 )
 from dllint.observation.reading import STACKS, SUFFIX, Observation, read, read_lines
@@ -84,6 +85,7 @@ __all__ = [
     "Process",
     "Progress",
     "Record",
+    "Replica",
     "Role",
     "Sample",
     "Save",
@@ -95,6 +97,7 @@ __all__ = [
     "Throwaway",
     "Trial",
     "Trouble",
+    "Upload",
     "Uploader",
     "Worker",
     "read",

@@ -53,7 +53,8 @@ class Iteration(Record, kind="iteration"):
 
 @dataclass(frozen=True)
 class Worker(Record, kind="worker"):
-    """A loader's worker reached its loop, `seconds` after its start was requested."""
+    """A loader's worker reached its loop, `seconds` after its start was requested; torch seeds it with `seed` and its
+    number."""
 
     loader: str = ""
     worker: int = 0
@@ -62,6 +63,7 @@ class Worker(Record, kind="worker"):
     parent: int | None = None
     seconds: float | None = None
     number: int | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -152,13 +154,15 @@ class Trial(Record, kind="trial"):
 
 @dataclass(frozen=True)
 class Batch(Record, kind="batch"):
-    """The first batch from workers: its storages, their bytes, and their pages in shared memory."""
+    """The first batch from workers: its storages, their bytes, and their pages in shared memory; `grad` says whether
+    gradients were enabled when it came, as in training."""
 
     loader: str = ""
     number: int = 0
     storages: int = 0
     bytes: int = 0
     shm: int = 0
+    grad: bool | None = None
 
 
 @dataclass(frozen=True)

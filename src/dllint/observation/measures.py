@@ -106,6 +106,13 @@ class Item(Record, kind="item"):
 
 
 @dataclass(frozen=True)
+class Replica(Record, kind="replica"):
+    """The process wrapped a model in DistributedDataParallel, over all of its `ranks`."""
+
+    ranks: int = 0
+
+
+@dataclass(frozen=True)
 class Threads(Record, kind="threads"):
     """Threads of a worker at its start and after its first batches, from `/proc/PID/task`, and the imported libraries
     that start threads of their own (`cv2`)."""

@@ -109,6 +109,14 @@ class Uploader(Record, kind="uploader"):
 
 
 @dataclass(frozen=True)
+class Upload(Record, kind="upload"):
+    """The process sent data to a server over HTTP; recorded once per method and server."""
+
+    method: str = ""
+    host: str = ""
+
+
+@dataclass(frozen=True)
 class Stack(Record, kind="stack"):
     """The stacks of all threads of a process, as written by faulthandler."""
 

@@ -122,10 +122,13 @@ def _arrived(process: Any) -> None:
     )
     recorder.tell()
     run = process.run
+    files = _inherited_files(process) if method == "fork" and recorder.about["role"] == "child" else None
 
     def recorded() -> Any:
         try:
             result = run()
+            if files is not None:
+                recorder.guarded(files.look)
         except BaseException as error:
             sites.unseen(error)
             recorder.guarded(_closed)
@@ -136,6 +139,26 @@ def _arrived(process: Any) -> None:
         return result
 
     process.run = recorded
+
+
+def _inherited_files(process: Any) -> Any:
+    """Return a watch of the files that a forked process shares with its parent; `None` if there are none."""
+    from dllint.probe import inherited_files
+
+    watch = inherited_files.Watch(os.getppid())
+    if not watch.files:
+        return None
+    # A pool ends its processes by a signal, so theirs are looked at when they send a result.
+    if getattr(process._target, "__module__", "") == "multiprocessing.pool" and len(process._args) > 1:
+        results = process._args[1]
+        put = results.put
+
+        def sent(result: Any) -> None:
+            recorder.guarded(watch.look)
+            put(result)
+
+        results.put = sent
+    return watch
 
 
 def _closed() -> None:

@@ -76,6 +76,14 @@ def threads(process: Process = "self") -> int | None:
         return None
 
 
+def processor_time(process: Process = "self") -> int | None:
+    """Return the processor time that a process has used, in ticks of the kernel (proc_pid_stat(5), utime and stime)."""
+    for line in _lines(process, "stat"):
+        fields = line.rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return None
+
+
 def thread_names() -> list[str]:
     """Return the names of this process's threads, sorted; most libraries leave them at the process's own name."""
     try:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 _UPLOADERS = ("wandb", "mlflow", "comet_ml", "neptune", "clearml", "swanlab", "requests", "httpx", "boto3")
-"""Libraries with which programs upload their results."""
+"""Libraries with which programs upload their results. What is sent over `http.client`, as requests and urllib do, is
+recorded with its server."""
 
 
 def begin(directory: str) -> None:
@@ -44,10 +45,12 @@ def begin(directory: str) -> None:
         moving.hook()
     for name in _UPLOADERS:
         imports.when(name, _tell_uploader)
+    imports.when("http.client", _hook_http)
     imports.when("multiprocessing.process", _hook_processes)
     imports.when("multiprocessing.queues", _hook_queues)
     imports.when("subprocess", _hook_subprocess)
     imports.when("torch.serialization", _hook_saves)
+    imports.when("torch.nn.parallel.distributed", _hook_replicas)
     imports.when("torch", _tell_torch)
     imports.when("torch.utils.data._utils.worker", _hook_workers)
     imports.when("torch.utils.data.dataloader", _hook_loaders)
@@ -108,6 +111,18 @@ def _hook_subprocess(module: ModuleType) -> None:
 
 def _tell_uploader(module: ModuleType) -> None:
     recorder.record("uploader", name=module.__name__)
+
+
+def _hook_http(module: ModuleType) -> None:
+    from dllint.probe import uploads
+
+    uploads.hook(module)
+
+
+def _hook_replicas(module: ModuleType) -> None:
+    from dllint.probe import replicas
+
+    replicas.hook(module)
 
 
 def _tell_torch(module: ModuleType) -> None:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, Literal
 
-from dllint.probe import plan, procfs, storages
+from dllint.probe import plan, private_memory, procfs, storages
 
 Stage = Literal["started", "iter", "next", "crash", "timeout", "skipped"]
 
@@ -227,6 +227,8 @@ def _run(
         if torch is not None:
             # Thread pools do not survive a fork, so copying a large storage would wait for them forever.
             torch.set_num_threads(1)
+        with contextlib.suppress(OSError, ImportError, AttributeError, ValueError):
+            private_memory.separate()
         if prepare is not None:
             prepare()
 

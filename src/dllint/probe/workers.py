@@ -59,6 +59,7 @@ def _arrive(given: dict[str, Any]) -> events.WorkerState:
         parent=found.parent,
         seconds=now - told["asked"] if "asked" in told else None,
         number=found.number,
+        seed=given.get("base_seed"),
     )
     return found
 

@@ -71,10 +71,11 @@ def _judged(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgeme
     runs = seen.matching(finding)
     rule = registry.find(finding.code)
     judge = rule.judge if rule is not None else None
-    if rule is not None and rule.page.run.subject != "workers":
+    subject = rule.page.run.subject_of(finding.message) if rule is not None else "workers"
+    if subject != "workers":
         if not runs and not seen.died_at(finding) and not seen.launched_at(finding) and judge is not None:
             told = judge(Case(finding, (), seen, allowed))
-            by_line = rule.page.run.subject == "line" and seen.executed_in(finding)
+            by_line = subject == "line" and seen.executed_in(finding)
             return told if by_line else _unseen_line(told, seen.executed(finding))
         return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else Case.inconclusive()
     if not runs:

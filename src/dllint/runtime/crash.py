@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from dllint.evidence.loader_runs import Seen
+from dllint.evidence.stacks import users_frames
 from dllint.evidence.wording import describe
-from dllint.observation import Site, Stack
+from dllint.observation import Stack
 from dllint.runtime.limits import Limits
 from dllint.runtime.predict import size
 
-_FRAME = re.compile(r'^  File "(?P<path>[^"]+)", line (?P<line>\d+) in (?P<function>.+)$', re.MULTILINE)
-_THREADS = re.compile(r"\n(?=(?:Current thread|Thread) 0x)")
-_NOT_THE_USERS = re.compile(
-    r"/lib/python3\.\d+/(?!site-packages|dist-packages)|/site-packages/torch/|/dllint/probe/|^<"
-)
-_PACKAGES = ("/site-packages/", "/dist-packages/")
 _ENDED_BY_US = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -47,6 +39,18 @@ def crash(seen: Seen, main: int, by: int | None, kills: int, limits: Limits) -> 
     return _told("the program", main, by, seen, kills, limits) if by else None
 
 
+def waiting(seen: Seen) -> str:
+    """Return where the workers of a program that hangs are, in a sentence; "" if none of them is in the user's code."""
+    stacks = {one.pid: one.text for one in seen.observation.of(Stack)}
+    for run in seen.runs:
+        for worker in run.workers:
+            site = next(users_frames(stacks.get(worker.pid, "")), None)
+            if site is not None:
+                who = f"worker {worker.worker} of the DataLoader at {describe(run.loader.site)}"
+                return f"{who} waits in `{site.function}` at {describe(site)}"
+    return ""
+
+
 def _told(name: str, pid: int, number: int, seen: Seen, kills: int, limits: Limits) -> Crash:
     word = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     text = next((one.text for one in seen.observation.of(Stack) if one.pid == pid), "")
@@ -60,23 +64,3 @@ def _told(name: str, pid: int, number: int, seen: Seen, kills: int, limits: Limi
     group = limits.cgroup.limit if limits.cgroup is not None else None
     bound = f"the control group allows {size(group)}" if group else f"the machine has {size(limits.memory_total or 0)}"
     return Crash(message, f"The kernel killed it because memory ran out: {bound}")
-
-
-def users_frames(text: str) -> Iterator[Site]:
-    """Yield the user's frames in faulthandler stacks, innermost first; those of packages come last."""
-    found = [
-        Site(one["path"], int(one["line"]), function=one["function"])
-        for one in _FRAME.finditer(text)
-        if not _NOT_THE_USERS.search(one["path"])
-    ]
-    yield from sorted(found, key=lambda site: any(part in site.path for part in _PACKAGES))
-
-
-def where_first(text: str) -> str:
-    """Return the stacks of a process, preceded by the user's line in each thread."""
-    lines = []
-    for thread in _THREADS.split(text):
-        site = next(users_frames(thread), None)
-        if site is not None:
-            lines.append(f"waits in {site.function} at {os.path.basename(site.path)}:{site.line}")
-    return "\n".join([*dict.fromkeys(lines), text])

@@ -8,17 +8,23 @@ from dataclasses import dataclass
 from dllint import registry
 from dllint.evidence.failures import is_pickling, meaning, out_of_descriptors, passed_on, timed_out, worker_died
 from dllint.evidence.loader_runs import LoaderRun, Seen, touches
+from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.thresholds import NEAR
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.observation import End
 from dllint.rules.pickling.pickling_verdict import KINDS, pickling_code
 from dllint.runtime.discover import found_by_run
 
+ROOM = ("nofile", "fds", "max_map_count", "maps")
+"""The recorded limits of a process, and what is in use of them."""
 ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
 PICKLING = "an object that is sent to workers cannot be pickled"
 NO_ITEM = "an item from a worker cannot be pickled: it never arrives, and the loader waits forever"
 
 NO_DESCRIPTOR = "a worker had no file descriptor left to send a batch: it never arrives, and the loader waits forever"
+
+THREADS_GONE = "a forked worker used native threads that only its parent has"
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class _Failure:
 
 def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
     """Return the finding that ended the program; `None` if its failure is unrelated to data loading."""
-    for failure in _failures(seen):
+    for failure in _failures(seen, findings):
         blamed = _blame(failure, seen, findings)
         if blamed is not None:
             how = "hung" if seen.hung else "died"
@@ -59,7 +65,7 @@ def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
     return None
 
 
-def _failures(seen: Seen) -> Iterator[_Failure]:
+def _failures(seen: Seen, findings: Sequence[Finding]) -> Iterator[_Failure]:
     """Yield what may have ended the program: hangs, the main process's own failure, then failures of its children,
     which the main process may have passed on only as an exit code."""
     main = seen.main.pid if seen.main is not None else None
@@ -83,6 +89,12 @@ def _failures(seen: Seen) -> Iterator[_Failure]:
         if failure is not None:
             yield failure
     if first and worker_died(f"{first[0].exception}: {first[0].text}"):
+        # Any package can crash. Only a judge that knows the line says whose crash it is.
+        for finding in findings:
+            runs = tuple(run for run in seen.matching(finding) if seen.crashes(run, finding))
+            if finding.code == "DLL109" and finding.verdict == "confirmed" and runs:
+                message = said(first[0].exception, first[0].text)
+                yield _Failure(message, ("DLL109",), THREADS_GONE, first[0], runs)
         runs = tuple(run for run in seen.runs if run.storages is not None and run.storages.temporary)
         if runs:
             cause = "pickling made a tensor that is gone before the worker receives it"
@@ -116,13 +128,25 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
         where = describe(stuck[0].loader.site)
         cause = f"the forked workers of {where} wait for a thread or a lock that only their parent had"
         yield _Failure(message, ("DLL107", "DLL402", "DLL205"), cause, None, stuck)
-    crowded = tuple(run for run in seen.runs if run.iterated and run.count and not run.forked)
+    crowded = tuple(run for run in seen.runs if run.iterated and run.count and _is_crowded(run))
     if crowded:
         cause = (
             "near the limit of file descriptors, sending a tensor to a worker fails in a background thread, "
             "and the loader waits forever"
         )
         yield _Failure(message, ("DLL303",), cause, None, crowded)
+
+
+def _is_crowded(run: LoaderRun) -> bool:
+    """Whether a loader sends its workers nearly as many tensors as a limit allows."""
+    storages = run.storages
+    if storages is None or not run.method:
+        return False
+    values = run.limits.values if run.limits is not None else {}
+    known = {name: value if isinstance(value := values.get(name), int) else None for name in ROOM}
+    strategy = storages.strategy or STRATEGIES[0]
+    bounds = walls(storages, run.method, strategy, workers=run.count, **known)
+    return any(storages_sent(storages, strategy, wall.limit) >= NEAR * wall.most for wall in bounds)
 
 
 def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:

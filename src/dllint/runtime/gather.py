@@ -189,7 +189,7 @@ def _bottleneck(epochs: Iterable[Epoch]) -> Iterator[str]:
     # Workers deliver in bursts, so the median wait would be far below the program's actual waiting time.
     wait, step = statistics.fmean(waits) * 1000, statistics.fmean(steps) * 1000
     part = wait / max(wait + step, 1e-6)
-    each = f"{wait:.1f} ms of wait and {step:.1f} ms of work per batch"
+    each = f"the program waits {part:.0%} of its time ({wait:.1f} ms per batch, and {step:.1f} ms of work)"
     if part >= BOTTLENECK:
         yield f"loading is the bottleneck: {each}"
     else:

@@ -18,8 +18,22 @@ from pathlib import Path
 from typing import Literal
 
 from dllint import probe
-from dllint.observation import Enough, Epoch, Feeder, Iteration, Launch, Loader, Process, Progress, Worker
-from dllint.probe import plan
+from dllint.observation import (
+    End,
+    Enough,
+    Epoch,
+    Feeder,
+    Iteration,
+    Launch,
+    Loader,
+    Process,
+    Progress,
+    Storages,
+    Throwaway,
+    Trial,
+    Worker,
+)
+from dllint.probe import plan, procfs
 from dllint.runtime import population
 from dllint.runtime.isolation.starting import Program
 from dllint.runtime.population import Member, Population
@@ -39,6 +53,10 @@ _AFTER_SIGNAL, _HURRIED = 1.5, 0.5
 _STALLED = 20.0
 _AFTER_LOST = 10.0
 """Seconds without progress after which a loader whose worker could not send an item is considered to hang."""
+
+
+_MOVING = (Feeder, Loader, Iteration, Epoch, Progress, Launch, Worker, Throwaway, Storages, Trial, End)
+"""The records that show progress, of the program or of what is counted and tried before its workers start."""
 
 
 class LaunchError(Exception):
@@ -120,6 +138,10 @@ class Watch:
         self.by_limit = False
         self.moved_at = time.monotonic()
         self.lost: set[str] = set()
+        self.starting: dict[int, int] = {}
+        self.arrived: set[int] = set()
+        self.open: set[tuple[str, int]] = set()
+        self.used = 0
         self.group: list[Member] = []
 
     def run(self, program: Program) -> Watched:
@@ -174,6 +196,8 @@ class Watch:
             if member.pid not in self.told:
                 self.told.add(member.pid)
                 self.program.know(member.pid, member.started)
+        if self._workers_are_starting() or self._computes(process.pid):
+            self.moved_at = time.monotonic()
         self.sampler.look(self.group)
         self.shown.state(len(self.group), self.sampler.memory)
         now = time.monotonic()
@@ -191,6 +215,29 @@ class Watch:
         # The exception was raised: the program gets time to end, unless it swallows the exception repeatedly.
         return now - self.enough_at > _AFTER_ENOUGH or max(self.raised.values(), default=0) >= _AFTER_RAISED
 
+    def _workers_are_starting(self) -> bool:
+        """Whether a worker that has not reached its loop has used the processor since the last call.
+
+        On a busy machine, new interpreters need much longer than a hang is given to import torch.
+        """
+        moved = False
+        for pid, before in list(self.starting.items()):
+            used = procfs.processor_time(pid)
+            if used is None:
+                del self.starting[pid]
+            elif used > before:
+                self.starting[pid] = used
+                moved = True
+        return moved
+
+    def _computes(self, main: int) -> bool:
+        """Whether the program, which waits for no batch, has used the processor since the last call.
+
+        It may evaluate or save something, or end: on a busy machine that takes longer than a hang is given.
+        """
+        before, self.used = self.used, procfs.processor_time(main) or 0
+        return not self.open and self.used > before
+
     def _follow(self) -> None:
         for record in self.tail.fresh():
             self.shown.record(record)
@@ -206,7 +253,19 @@ class Watch:
                 self.lost.add(record.loader)
             elif isinstance(record, Epoch):
                 self.lost.discard(record.loader)
-            if isinstance(record, (Feeder, Loader, Iteration, Epoch, Progress, Launch, Worker)):
+            if isinstance(record, Iteration) and not record.error:
+                self.open.add((record.loader, record.number))
+            elif isinstance(record, Epoch):
+                self.open.discard((record.loader, record.number))
+            elif isinstance(record, Worker):
+                self.arrived.add(record.pid)
+                self.starting.pop(record.pid, None)
+            elif isinstance(record, Launch) and record.api == "DataLoader":
+                child = record.child
+                # A worker may reach its loop before its parent has recorded that it started it.
+                if child is not None and child not in self.arrived:
+                    self.starting[child] = 0
+            if isinstance(record, _MOVING):
                 self.moved_at = time.monotonic()
 
     def stacks(self) -> None:

@@ -11,16 +11,19 @@ from dllint import files, linter, registry, suppressions
 from dllint.config import Settings
 from dllint.evidence.failures import passed_on
 from dllint.evidence.loader_runs import LoaderRun, Seen
+from dllint.evidence.stacks import where_first
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.linter import Report
-from dllint.observation import End, Epoch, Feeder, Loader, Observation, Stack, Uploader
+from dllint.observation import End, Epoch, Feeder, Loader, Observation, Stack, Upload, Uploader
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
-from dllint.runtime.crash import Crash, crash, where_first
+from dllint.runtime.crash import Crash, crash, waiting
 from dllint.runtime.run import Run
 
+MOST_HOSTS = 4
+"""Maximum number of servers that are named to which the program sent data."""
 QUIET_ENDS = ("SystemExit", "EnoughSeen")
 
 
@@ -132,6 +135,8 @@ def _exit(
         for one in findings
     )
     message = death.message if death is not None and death.message else _last_words(run, ending, seen)
+    if ending == "hung" and not message:
+        message = waiting(seen)
     cause = f"{death.cause[:1].upper()}{death.cause[1:]}." if death is not None and explained else ""
     if crashed is not None:
         message = crashed.message
@@ -179,7 +184,14 @@ def _notes(run: Run) -> Iterator[str]:
     if not any(run.observation.of(Loader)):
         yield "the program built no DataLoader in this run: no finding about loaders could be judged"
     uploading = sorted({one.name for one in run.observation.of(Uploader)})
-    if uploading and run.isolation.network:
+    hosts = sorted({one.host for one in run.observation.of(Upload)})
+    if hosts and run.isolation.network:
+        more = f" and {len(hosts) - MOST_HOSTS} more" if len(hosts) > MOST_HOSTS else ""
+        yield (
+            f"the program sent data to {', '.join(hosts[:MOST_HOSTS])}{more}, from a shortened run; "
+            "--no-network prevents that"
+        )
+    elif uploading and run.isolation.network:
         yield f"the program imports {', '.join(uploading)}: its uploads were sent; --no-network prevents that"
     yield from run.problems
     if run.killed:

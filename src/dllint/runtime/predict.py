@@ -174,16 +174,16 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
     last = [samples[-1] for _, samples in series]
     own = [one for one in run.samples if one.worker is None and one.moment == "epoch end"]
     first = next((one for one in run.samples if one.moment == "before workers"), None)
-    seen = sum(epoch.batches for epoch in run.epochs)
     persistent = any(one.persistent for one in run.iterations)
     total = max((epoch.total or 0 for epoch in run.epochs), default=0)
-    shortest = max((epoch.batches for epoch in run.epochs), default=0)
-    an_epoch = max(total, shortest)
+    longest = max((epoch.batches for epoch in run.epochs), default=0)
+    an_epoch = max(total, longest)
     real = epochs or max(len(run.epochs), 1)
     scale = count / len(series)
-    covered = _covered(run, persistent)
-    remaining = max(an_epoch * (real if persistent else 1) - (seen if persistent else shortest), 0)
-    further = remaining / covered if covered and seen else 0.0
+    seen = _until_the_last_sample(run, persistent, max(one.epoch or 0 for one in last))
+    covered = max(seen - 1, 1)
+    remaining = max(an_epoch * (real if persistent else 1) - seen, 0)
+    further = remaining / covered if seen else 0.0
 
     def gained(of: str) -> int:
         gains = [(getattr(samples[-1], of) or 0) - (getattr(samples[0], of) or 0) for _, samples in series]
@@ -231,12 +231,10 @@ def _levels_off(run: LoaderRun) -> bool:
     return seen is not None and not (seen.growing and seen.most >= NOTICEABLE)
 
 
-def _covered(run: LoaderRun, persistent: bool) -> int:
-    """Return the number of batches between the first and the last sample of the workers."""
-    batches = [epoch.batches for epoch in run.epochs]
-    if not batches:
-        return 0
-    return max((sum(batches) if persistent else batches[-1]) - 1, 1)
+def _until_the_last_sample(run: LoaderRun, persistent: bool, last: int) -> int:
+    """Return the number of batches that the workers had made when they were measured last, at the end of an epoch."""
+    batches = [epoch.batches for epoch in run.epochs if epoch.number <= last]
+    return sum(batches) if persistent else max(batches[-1:], default=0)
 
 
 def _bounded(value: float, bound: int | None) -> float:

@@ -1,11 +1,13 @@
 """Plain attributes of a dataset, in the iterating process and its workers: shows whether changes reach the workers.
 
-Records numbers, strings and small arrays of the dataset and of the objects inside it, as they are when an epoch begins.
-Nothing is called on them except their own representation.
+Records numbers, strings, arrays and lists of the dataset and of the objects inside it, as they are when an epoch
+begins. Of large ones the size and a digest of some elements are recorded. Nothing is called on them except the
+representation of plain values.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +21,9 @@ _DEPTH = 3
 _OBJECTS = 200
 _ELEMENTS = 16
 _CHARACTERS = 60
+_SAMPLED = 64
+"""Elements of a large array or list that are compared."""
+_PLAIN = (bool, int, float, str)
 
 _epoch = -1
 
@@ -68,15 +73,41 @@ def _plain(dataset: object) -> Iterator[tuple[str, str]]:
 
 def _text(value: Any) -> str | None:
     """Return a value as text; `None` if it is not plain, or too large."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, _PLAIN):
         return repr(value)[:_CHARACTERS]
+    if type(value) in (list, tuple):
+        return _listed(value)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        small = value.device.type == "cpu" and value.layout == torch.strided and value.numel() <= _ELEMENTS
-        return repr(value.tolist())[:_CHARACTERS] if small else None
-    if numpy is not None and isinstance(value, numpy.ndarray):
-        return repr(value.tolist())[:_CHARACTERS] if value.size <= _ELEMENTS and not value.dtype.hasobject else None
+        if value.device.type != "cpu" or value.layout != torch.strided:
+            return None
+        if value.numel() <= _ELEMENTS:
+            return repr(value.tolist())[:_CHARACTERS]
+        value = value.detach()
+        some = value.view(-1)[:: value.numel() // _SAMPLED + 1].tolist() if value.is_contiguous() else []
+        return _large(tuple(value.shape), some)
+    if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject:
+        if value.size <= _ELEMENTS:
+            return repr(value.tolist())[:_CHARACTERS]
+        some = value.reshape(-1)[:: value.size // _SAMPLED + 1].tolist() if value.flags.c_contiguous else []
+        return _large(value.shape, some)
     synchronized = sys.modules.get("multiprocessing.sharedctypes")
     if synchronized is not None and isinstance(value, synchronized.Synchronized):
         return repr(value.get_obj().value)[:_CHARACTERS]
     return None
+
+
+def _listed(value: Any) -> str | None:
+    """Return a list as text; of elements that are not plain, only their number counts."""
+    some = value[:: len(value) // _SAMPLED + 1]
+    plain = all(one is None or isinstance(one, _PLAIN) for one in some)
+    if plain and len(value) <= _ELEMENTS and len(text := repr(value)) <= _CHARACTERS:
+        return text
+    return _large((len(value),), some if plain else [])
+
+
+def _large(shape: tuple[int, ...], some: Any) -> str:
+    """Return the shape of a large value, and a digest of some of its elements."""
+    size = "x".join(map(str, shape))
+    digest = hashlib.blake2b(repr(some).encode("utf-8", "backslashreplace"), digest_size=3).hexdigest()
+    return f"{size} elements ({digest})" if len(some) else f"{size} elements"

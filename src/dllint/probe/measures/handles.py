@@ -8,20 +8,12 @@ that is only written or appended to, such as an inherited log, is harmless.
 from __future__ import annotations
 
 import io
-import os
-import platform
-import stat
 import sys
 from typing import Any
 
-from dllint.probe import events, recorder
+from dllint.probe import events, inherited_files, recorder
 
 _FETCHES = 4
-_MANY = 64
-
-# linux/kcmp.h; the numbers of the system call: arch/x86/entry/syscalls/syscall_64.tbl, uapi/asm-generic/unistd.h
-_KCMP_FILE = 0
-_KCMP = {"x86_64": 312, "aarch64": 272, "riscv64": 272}.get(platform.machine())
 
 _files: dict[int, str] = {}
 _before: dict[int, int] = {}
@@ -36,7 +28,7 @@ def start(state: events.WorkerState) -> None:
     _moved.clear()
     _told.clear()
     if state.method == "fork" and sys.platform == "linux":
-        _files.update(_inherited())
+        _files.update(inherited_files.listed())
 
 
 @events.fetching.listen
@@ -44,8 +36,8 @@ def before(state: events.WorkerState, index: object) -> None:
     global _read
     if _files and state.batches < _FETCHES:
         _before.clear()
-        _before.update((fd, position) for fd in _files if (position := _position(fd)) is not None)
-        _read = _read_so_far()
+        _before.update((fd, position) for fd in _files if (position := inherited_files.position(fd)) is not None)
+        _read = inherited_files.read_so_far()
 
 
 @events.fetched.listen
@@ -53,9 +45,9 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
     if not _files or state.batches > _FETCHES:
         return
     # The second figure includes the bytes that reading the first one took.
-    used = _read_so_far() > _read if _read >= 0 else None
+    used = inherited_files.read_so_far() > _read if _read >= 0 else None
     for fd, path in _files.items():
-        moved = fd in _before and _position(fd) != _before[fd]
+        moved = fd in _before and inherited_files.position(fd) != _before[fd]
         # Record a file when its offset moved, or else after enough fetches.
         if (moved and fd not in _moved) or (state.batches == _FETCHES and fd not in _told):
             if moved:
@@ -82,77 +74,11 @@ def _tell(state: events.WorkerState, fd: int, path: str, moved: bool, used: bool
         loader=state.loader,
         worker=state.worker,
         parent=state.parent,
-        shared=_same(state.parent, fd),
+        shared=inherited_files.is_shared(state.parent, fd),
         used=used,
         moved=moved,
         attribute=_attribute(state.dataset, fd),
     )
-
-
-def _inherited() -> dict[int, str]:
-    """Return the readable regular files that are open when the worker begins, by descriptor: all are inherited."""
-    import fcntl
-
-    found: dict[int, str] = {}
-    try:
-        names = os.listdir("/proc/self/fd")
-    except OSError:
-        return found
-    own = recorder.held()
-    for name in names:
-        fd = int(name)
-        try:
-            path = os.readlink(f"/proc/self/fd/{fd}")
-            if fd <= 2 or fd == own or not path.startswith("/") or path.startswith(("/dev/", "/proc/", "/memfd:")):
-                continue
-            flags = fcntl.fcntl(fd, fcntl.F_GETFL)
-            if flags & os.O_APPEND or flags & os.O_ACCMODE == os.O_WRONLY:
-                continue
-            if stat.S_ISREG(os.fstat(fd).st_mode):
-                found[fd] = path
-        except OSError:
-            continue
-        if len(found) >= _MANY:
-            break
-    return found
-
-
-def _position(fd: int) -> int | None:
-    try:
-        return os.lseek(fd, 0, os.SEEK_CUR)
-    except OSError:
-        return None
-
-
-def _read_so_far() -> int:
-    """Return the bytes that this process has read so far, including those read by this function; -1 if unknown."""
-    try:
-        with open("/proc/self/io", "rb", buffering=0) as file:
-            text = file.read(4096)
-    except OSError:
-        return -1
-    return int(text.split()[1]) + len(text)
-
-
-def _same(parent: int | None, fd: int) -> bool | None:
-    """Whether both processes' descriptors refer to one open file description; `None` if that cannot be determined."""
-    if parent is None or _KCMP is None:
-        return None
-    try:
-        import ctypes
-
-        libc = ctypes.CDLL(None, use_errno=True)
-        order = libc.syscall(
-            ctypes.c_long(_KCMP),
-            ctypes.c_int(parent),
-            ctypes.c_int(os.getpid()),
-            ctypes.c_int(_KCMP_FILE),
-            ctypes.c_ulong(fd),
-            ctypes.c_ulong(fd),
-        )
-    except (ImportError, OSError, AttributeError):
-        return None
-    return None if order < 0 else order == 0
 
 
 def _attribute(dataset: Any, fd: int) -> str:

@@ -3,6 +3,10 @@
 A worker measures itself after its first batch. At the end of an epoch the iterating process measures all workers at
 once while they are still alive, because a process's proportional memory (PSS) grows when others that share its pages
 end.
+
+The kernel needs about 5 ms to add up the memory of a process that has imported torch. So a worker is measured after 1,
+2, 4, …, 64, 256, 1024, … batches. The ends of the first and the last epoch are measured; others as long as that takes
+a small part of the time. Workers that start again in each epoch are measured in epochs 1, 4, 16, 64, … and the last.
 """
 
 from __future__ import annotations
@@ -10,55 +14,67 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from typing import Any
 
-from dllint.probe import events, procfs, recorder
+from dllint.probe import events, plan, procfs, recorder
 from dllint.probe.storages import page_bytes
 
 _MANY_MAPS = 20_000
 _POINTS = 16
+_PART = 0.01
+"""The part of the time that measuring the ends of epochs may take."""
+_CLOSE = 64
+"""Batches up to which a worker is measured whenever their number has doubled; then, whenever it is four times that."""
+_PER_BATCH = 0.25
+"""Descriptors gained per batch below which no batches are kept, and the maps need not be read."""
 
 
-def _sample(
-    moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None, batches: int | None = None
-) -> None:
+def _is_last(number: int) -> bool:
+    """Whether an epoch, counted from 0, is the last that the run allows."""
+    return number + 1 == plan.max_epochs
+
+
+def _is_power(number: int, base: int) -> bool:
+    """Whether a number is 1, 2, 4, 8, …, or of those 1, 4, 16, … if the base is 4."""
+    return number & (number - 1) == 0 and (base == 2 or number.bit_length() % 2 == 1)
+
+
+def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
     held = procfs.held(pid)
-    if "rss" not in held:
-        return
-    recorder.record(
-        "sample",
-        **({} if pid == "self" else {"pid": pid}),
-        moment=moment,
-        loader=loader,
-        epoch=epoch,
-        worker=worker,
-        **held,
-        mapped_files=procfs.mapped_files(pid),
-        batches=batches,
-    )
+    if "rss" in held:
+        own = {} if pid == "self" else {"pid": pid}
+        files = procfs.mapped_files(pid) if worker is not None else None
+        recorder.record(
+            "sample", **own, moment=moment, loader=loader, epoch=epoch, worker=worker, **held, mapped_files=files
+        )
 
 
 # --- In a worker
 
 _threads_at_start = 0
 _threads_told = False
+_measured = True
+"""Whether this worker's memory is measured: not in most epochs of workers that start again in each."""
 
 
 @events.worker_started.listen
 def start(state: events.WorkerState) -> None:
-    global _threads_at_start, _threads_told
+    global _threads_at_start, _threads_told, _measured
     _threads_at_start = procfs.threads() or 0
     _threads_told = False
+    _measured = _is_power(state.number + 1, 4) or _is_last(state.number)
 
 
 @events.fetched.listen
 def after(state: events.WorkerState, index: object, batch: object) -> None:
-    if state.batches == 1:
-        _sample("first batch", "self", state.loader, state.epoch, state.worker)
-    if state.batches & (state.batches - 1) == 0:
+    count = state.batches
+    if _measured and _is_power(count, 2 if count <= _CLOSE else 4):
+        if count == 1:
+            _sample("first batch", "self", state.loader, state.epoch, state.worker)
         _look_for_trend(state)
     # Only after the first batch has been sent do the queue's feeder thread and torch's resource sharer certainly run.
-    if state.batches == 3 and not _threads_told:
+    if count == 3 and not _threads_told:
         _tell_threads(state)
 
 
@@ -69,7 +85,17 @@ def _look_for_trend(state: events.WorkerState) -> None:
     # C libraries other than glibc lack malloc_trim, and retain less.
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-    _sample("trend", "self", state.loader, state.epoch, state.worker, state.batches)
+    held = procfs.memory()
+    if held is not None:
+        recorder.record(
+            "sample",
+            moment="trend",
+            loader=state.loader,
+            epoch=state.epoch,
+            worker=state.worker,
+            batches=state.batches,
+            **held,
+        )
 
 
 @events.worker_epoch_ended.listen
@@ -104,23 +130,34 @@ def _tell_threads(state: events.WorkerState) -> None:
 
 _points: dict[tuple[str, int], list[tuple[int, int, int | None]]] = {}
 _looked_at: set[tuple[str, int]] = set()
+_since = _spent = _took = 0.0
+"""When the first epoch began, the seconds that ends of epochs have taken to measure, and those of the latest one."""
 
 
 @events.forked.listen
 def forget(parent: int) -> None:
     """Forget the parent's iterations in a forked child."""
+    global _since, _spent
     _points.clear()
     _looked_at.clear()
+    _since = _spent = 0.0
 
 
 def _key(iteration: events.Iteration) -> tuple[str, int]:
     return iteration.loader, iteration.number
 
 
+@events.iterated.listen
+def begun(loader: Any, iteration: events.Iteration) -> None:
+    global _since
+    if iteration.workers and not _since:
+        _since = time.monotonic()
+
+
 @events.batch.listen
 def batch_came(iteration: events.Iteration, batch: object) -> None:
     count = iteration.batches
-    if count & (count - 1) == 0 and iteration.workers:
+    if _is_power(count, 2) and iteration.workers:
         _look(iteration, count)
         if count == 1 and not iteration.number:
             _tell_size(iteration, batch)
@@ -134,13 +171,29 @@ def _look(iteration: events.Iteration, count: int) -> None:
     points = _points.setdefault(_key(iteration), [])
     if len(points) >= _POINTS:
         return
+    fds = procfs.descriptors() or 0
     many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
-    points.append((count, procfs.descriptors() or 0, None if many else procfs.shared_tensors()))
+    # The first batches fill the prefetch queue.
+    first = next((point for point in points if point[0] >= 2), None)
+    if many:
+        points.append((count, fds, None))
+    elif first is None or fds - first[1] >= _PER_BATCH * (count - first[0]) or _by_files() or not iteration.number:
+        points.append((count, fds, procfs.shared_tensors()))
+    else:
+        # Each shared tensor has a descriptor: without more descriptors there are no more tensors.
+        points.append((count, fds, first[2]))
+
+
+def _by_files() -> bool:
+    """Whether tensors are shared without descriptors."""
+    module = sys.modules.get("torch.multiprocessing")
+    return module is not None and module.get_sharing_strategy() == "file_system"
 
 
 def _tell_size(iteration: events.Iteration, batch: object) -> None:
     seen: dict[int, int] = {}
     _tensors(batch, seen, 4)
+    torch = sys.modules.get("torch")
     recorder.record(
         "batch",
         loader=iteration.loader,
@@ -148,6 +201,7 @@ def _tell_size(iteration: events.Iteration, batch: object) -> None:
         storages=len(seen),
         bytes=sum(seen.values()),
         shm=sum(page_bytes(size) for size in seen.values()),
+        grad=torch.is_grad_enabled() if torch is not None else None,
     )
 
 
@@ -177,7 +231,6 @@ def epoch_ended(iteration: events.Iteration) -> None:
         _epoch_end(iteration)
     _looked_at.discard(_key(iteration))
     points = _points.pop(_key(iteration), [])
-    # The first batches fill the prefetch queue.
     points = [point for point in points if point[0] >= 2]
     if len(points) > 1:
         recorder.record(
@@ -191,11 +244,18 @@ def epoch_ended(iteration: events.Iteration) -> None:
 
 
 def _epoch_end(iteration: events.Iteration) -> None:
+    global _took, _spent
     _looked_at.add(_key(iteration))
+    now = time.monotonic()
+    is_due = _spent + _took <= _PART * (now - _since)
+    if iteration.number and not is_due and not _is_last(iteration.number):
+        return
     for worker, pid in enumerate(iteration.pids):
         if pid:
             _sample("epoch end", pid, iteration.loader, iteration.number, worker)
     _sample("epoch end", os.getpid(), iteration.loader, iteration.number, None)
+    _took = time.monotonic() - now
+    _spent += _took
 
 
 def _slope(points: list[tuple[int, int]]) -> float:

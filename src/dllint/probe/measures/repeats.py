@@ -27,13 +27,15 @@ _before: list[bytes] = []
 _fetches = 0
 _items = 0
 _epoch = -1
+_streams = False
 
 
 @events.worker_started.listen
 def start(state: events.WorkerState) -> None:
-    global _epoch
+    global _epoch, _streams
     _epoch = -1
     _sources.clear()
+    _streams = _iterates(state.dataset)
 
 
 @events.fetching.listen
@@ -42,10 +44,10 @@ def before(state: events.WorkerState, index: object) -> None:
     if state.epoch != _epoch:
         _epoch, _fetches, _items = state.epoch, 0, 0
         # A dataset may create its generator only in worker_init_fn, or again in each epoch.
-        _sources[:] = [*_global(), *_kept(state.dataset)]
+        _sources[:] = [*_global(), *_kept(state.dataset)] if state.epoch < EPOCHS else []
     _fetches += 1
     _before.clear()
-    if _fetches <= BATCHES and state.epoch < EPOCHS:
+    if _fetches <= BATCHES:
         _before.extend(_digest(read) for _, read in _sources)
 
 
@@ -69,7 +71,7 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
 @events.collating.listen
 def items(state: events.WorkerState, given: object) -> None:
     global _items
-    if _items >= ITEMS or state.epoch >= EPOCHS or not _iterates(state.dataset):
+    if not _streams or _items >= ITEMS or state.epoch >= EPOCHS:
         return
     for one in given if isinstance(given, list) else [given]:
         content = hashlib.blake2b(digest_size=8)

@@ -133,4 +133,6 @@ def _ending(report: RunReport, paint: Paint, style: Style) -> Iterable[str]:
             yield from (f"    {line}" for line in stack.splitlines()[:MOST_STACK])
     counts = Counter(finding.verdict for finding in report.findings)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    yield f"{counted(len(report.findings), 'finding')}{': ' if told else ''}{told}."
+    line = f"{counted(len(report.findings), 'finding')}{': ' if told else ''}{told}."
+    # Without a loader, no finding is no good news.
+    yield line if report.loaders or told else f"{line[:-1]}, and nothing was judged: the program built no DataLoader."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dllint.evidence.wording import counted
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dllint.observation import Draw
 
 GLOBAL_SOURCES = ("numpy.random", "random", "torch")
+_OVER_EPOCHS = ("epochs", "items")
+"""The messages about draws that repeat in every epoch."""
 
 
 def judge(case: Case) -> Judgement:
@@ -48,6 +50,8 @@ def judge(case: Case) -> Judgement:
         return case.inconclusive("workers drew the same numbers once, which is too few to tell")
     if alone:
         return case.inconclusive("workers started with the same state, and later drew different numbers")
+    if case.finding.message in _OVER_EPOCHS and max(map(_epochs, case.runs), default=0) < 2:
+        return case.inconclusive("the run recorded the draws of one epoch only")
     if seen > 1:
         return case.refuted(f"{seen} workers drew numbers, and none twice")
     if case.runs and all(run.count < 2 for run in case.runs):
@@ -55,13 +59,15 @@ def judge(case: Case) -> Judgement:
     return case.inconclusive("the run recorded no draws of more than one worker")
 
 
-def _across_processes(runs: Iterable[LoaderRun]) -> str:
+def _across_processes(runs: Sequence[LoaderRun]) -> str:
     """A description of the draws that workers of different processes, such as the ranks of one program, have in common;
     "" if there are none.
 
     DataLoader itself seeds the global generators by the worker's number. Ranks with the same seed, often on purpose,
-    therefore have workers of the same number that draw the same numbers.
+    therefore have workers of the same number that draw the same numbers. If torch gave these workers different seeds,
+    the program has replaced them.
     """
+    seeds = {(run.loader.pid, one.worker): one.seed for run in runs for one in run.workers if one.seed is not None}
     made: dict[tuple[str, int], dict[str, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
     for run in runs:
         for draw in run.draws:
@@ -71,12 +77,21 @@ def _across_processes(runs: Iterable[LoaderRun]) -> str:
             workers
             for workers in by_digest.values()
             if len({pid for pid, _ in workers}) > 1
-            and (source not in GLOBAL_SOURCES or len({number for _, number in workers}) > 1)
+            and (
+                source not in GLOBAL_SOURCES
+                or len({number for _, number in workers}) > 1
+                or len({seeds[one] for one in workers if one in seeds}) > 1
+            )
         ]
         if len(shared) > 1:
             processes = len({pid for workers in by_digest.values() for pid, _ in workers})
             return f"{counted(len(shared), 'draw')} from {source} are the same in workers of {processes} processes"
     return ""
+
+
+def _epochs(run: LoaderRun) -> int:
+    """The number of epochs in which the workers drew."""
+    return len({draw.epoch for draw in run.draws})
 
 
 def _repeats(draws: Iterable[tuple[int, str]]) -> tuple[int, int, int]:

@@ -76,6 +76,8 @@ def judge(case: Case) -> Judgement:
                     f"{common} of {counted(distinct, 'item')} came from more than one of "
                     f"{counted(run.count, 'worker')} in epoch {epoch}: {items} for {distinct}"
                 )
+    if across := _across_ranks(case):
+        return case.confirmed(across)
     if all(run.count < 2 for run in case.runs):
         return case.not_reached("its loader ran with one worker")
     if alike:
@@ -84,6 +86,28 @@ def judge(case: Case) -> Judgement:
     if delivering > 1:
         return case.refuted(f"{delivering} workers delivered items, and none twice")
     return case.inconclusive("the run recorded no items of more than one worker")
+
+
+def _across_ranks(case: Case) -> str:
+    """A description of the items that several ranks trained one model with; "" if there are none.
+
+    Only ranks that average their gradients count, and only loaders that are iterated with gradients: an evaluation
+    often gives all ranks the same data.
+    """
+    by_epoch: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for run in case.runs:
+        if run.loader.pid in case.seen.replicas and run.first_batch is not None and run.first_batch.grad:
+            for item in run.items:
+                by_epoch[item.epoch][run.loader.pid].append(item.digest)
+    for epoch, by_rank in by_epoch.items():
+        told = [set(digests) for digests in by_rank.values() if len(set(digests)) * 2 > len(digests)]
+        common = _common(told)
+        if common:
+            return (
+                f"{counted(common, 'item')} came to more than one of {len(told)} ranks in epoch {epoch}, "
+                "which train one model (DistributedDataParallel)"
+            )
+    return ""
 
 
 def _common(workers: list[set[str]]) -> int:

@@ -139,11 +139,16 @@ def _runs(name: str, pool: NativePool) -> bool:
 
 
 def judge(case: Case) -> Judgement:
-    """Did forked workers wait forever?"""
+    """Did forked workers wait forever, or crash in the call?"""
     forked = [run for run in case.runs if run.forked]
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:
         return case.confirmed(f"the program hung: no forked worker of {describe(stuck[0].loader.site)} sent a batch")
     if not forked:
         return case.refuted("its workers were not forked")
+    crashes = [one for run in forked for one in case.seen.crashes(run, case.finding)]
+    for crash in sorted(crashes, key=lambda one: not one.in_finding):
+        where = f" at {describe(crash.site)}" if crash.site is not None else ""
+        said = f"worker {crash.worker} was killed by {crash.signal}{where}"
+        return case.confirmed(said) if crash.in_finding else case.inconclusive(said)
     return case.inconclusive("no worker hung in this run")

@@ -102,7 +102,7 @@ def judge(case: Case) -> Judgement:
     parent and worker hold the same open file (kcmp), and whether its offset moved while the worker fetched.
     """
     if case.finding.message == "process":
-        return case.inconclusive("the run records the positions of files in the workers of a DataLoader only")
+        return _of_processes(case)
     forked = [run for run in case.runs if run.forked]
     if not forked:
         return case.refuted("its workers were not forked, so each has its own handles")
@@ -129,6 +129,23 @@ def judge(case: Case) -> Judgement:
             "its position did not move: it reads by position"
         )
     return case.inconclusive("no file position moved; a clean short run does not disprove a race")
+
+
+def _of_processes(case: Case) -> Judgement:
+    """Did processes move the position of a file that was opened before they were forked?"""
+    launches = [one for place in case.finding.related for one in case.seen.launched_by(place)]
+    if not launches:
+        return case.inconclusive("the run recorded no process that starts there")
+    forked = {one.child for one in launches if one.method == "fork"}
+    if not forked:
+        return case.refuted(f"its processes were started by {launches[0].method}, so each has its own handles")
+    moved = [one for one in case.seen.process_handles if one.pid in forked and one.shared]
+    if not moved:
+        return case.inconclusive("no file position moved; a clean short run does not disprove a race")
+    count = counted(len({one.pid for one in moved}), "process")
+    return case.confirmed(
+        f"{count} moved the position of {os.path.basename(moved[0].path)}, which the parent opened before the fork"
+    )
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -19,6 +19,7 @@ from dllint.rules.causes import Causes
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL404"
 PAGE = 4096
@@ -134,11 +135,15 @@ def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
 
 def judge(case: Case) -> Judgement:
     """Is a mapped array copied into the pickle in full?"""
+    if case.finding.message == "argument":
+        return _of_argument(case)
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
         return case.inconclusive("the run did not measure what workers receive")
     run = max(with_arrays, key=lambda one: one.array_bytes * (2 - one.forked))
     size = run.array_bytes
+    if case.finding.message == "lost" and size:
+        return _of_lost_writes(case, run, size)
     if size < PAGE:
         return case.refuted("pickling for a worker copies no array")
     if size < MIB:
@@ -156,3 +161,31 @@ def judge(case: Case) -> Judgement:
             "the forked workers of this run share the mapping",
         )
     return case.refuted("every target forks its workers, which share the mapping")
+
+
+def _of_lost_writes(case: Case, run: LoaderRun, size: int) -> Judgement:
+    """Does each worker write to a copy of its own?"""
+    others = [method for method in run.others if method != "fork"]
+    if not run.forked:
+        return case.confirmed(
+            f"{size:,} bytes of arrays were copied into the pickle for each of {counted(run.count, 'worker')}: "
+            "what one writes, no other process sees"
+        )
+    if others:
+        return case.latent(
+            f"under {case.where(others[0])}, {size:,} bytes of arrays are copied into the pickle for each worker",
+            "the forked workers of this run share the array",
+        )
+    return case.refuted("every target forks its workers, which share the array")
+
+
+def _of_argument(case: Case) -> Judgement:
+    """Was the process started by a method that pickles its arguments?"""
+    launches = case.seen.launched_at(case.finding)
+    launches += [one for place in (*case.finding.related, *case.finding.trace) for one in case.seen.launched_by(place)]
+    methods = list(dict.fromkeys(one.method for one in launches if one.method))
+    if not methods:
+        return case.inconclusive("the run recorded no process that starts there")
+    if methods == ["fork"]:
+        return case.refuted("its process was forked, which pickles nothing")
+    return case.inconclusive(f"its process was started by {methods[-1]}; the run did not measure what it was sent")
