@@ -80,7 +80,7 @@ class OpenCV:
         found: list[Uncapped] = []
         capped: set[tuple[str, int]] = set()
         for loader in self.project.loaders:
-            regimes = self.project.regimes(loader) if loader.workers().possible else []
+            regimes = self.project.regimes(loader) if loader.workers().possible and not loader.api.forks else []
             if not regimes:
                 continue
             decisive = [regime for regime in regimes if regime.shown] or regimes
