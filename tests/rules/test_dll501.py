@@ -458,7 +458,8 @@ def test_every_loader_is_named(told: Callable[..., Any]) -> None:
 
 def test_calls_in_other_files_are_named(told: Callable[..., Any], relative: Callable[..., Any]) -> None:
     transforms = {
-        f"{name}.py": f"import cv2\n\nclass {name.title()}:\n    def __call__(self, row):\n        return cv2.{call}(row)\n"
+        f"{name}.py": "import cv2\n\n"
+        f"class {name.title()}:\n    def __call__(self, row):\n        return cv2.{call}(row)\n"
         for name, call in (("blurred", "blur"), ("resized", "resize"), ("read", "imread"))
     }
     rows = """\

@@ -112,6 +112,32 @@ def main(path):
     assert findings({"rows/data.py": DATA.format(name=""), "train.py": train}) == {HANDLE}
 
 
+OLD = """\
+data = dict(
+    samples_per_gpu=2,
+    workers_per_gpu={workers},
+    train=dict(type='Rows', lmdb_path='rows', pipeline=[dict(type='Jitter', most=2)]))
+"""
+
+
+@pytest.mark.parametrize(("workers", "expected"), [("2", {HANDLE, DRAWS}), ("0", set())])
+def test_a_configuration_for_mmcv_1(workers: str, expected: Any, findings: Callable[..., Any]) -> None:
+    jitter = JITTER.replace("TRANSFORMS", "PIPELINES").replace("mmengine.registry", "mmseg.datasets.builder")
+    jitter = jitter.replace("(BaseTransform)", "").replace("def transform", "def __call__")
+    data = DATA.format(name="").replace("mmengine.dataset ", "mmseg.datasets ").replace("BaseDataset", "CustomDataset")
+    data = data.replace("get_data_info", "prepare_train_img")
+    files = {"rows/data.py": data, "rows/jitter.py": jitter, "configs/rows.py": OLD.format(workers=workers)}
+
+    assert findings(files) == expected
+
+
+def test_the_runner_seeds_the_workers(findings: Callable[..., Any]) -> None:
+    jitter = JITTER.replace("self.rng.uniform", "np.random.uniform").replace("np.random.default_rng(0)", "None")
+    files = {**project(config(jitter="dict(type='Jitter', most=2)")), "rows/jitter.py": jitter}
+
+    assert findings({**files, "requirements.txt": "torch==1.7.0\n"}) == {HANDLE}
+
+
 LAMBDA = """\
 from mmengine.dataset import BaseDataset
 from mmengine.registry import DATASETS

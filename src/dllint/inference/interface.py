@@ -169,8 +169,8 @@ class Knowledge(Protocol):
     def parts(self, value: Value) -> Values:
         """Return the value itself or the contents of a container, with objects in the place of what describes them."""
 
-    def described_loaders(self) -> Iterator[Call]:
-        """Yield the calls that make a dict from which a framework builds a loader."""
+    def described_loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
+        """Yield the calls that make a dict from which a framework builds a loader, each with the name of its API."""
 
     def setting(self, key: str) -> frozenset[object]:
         """Return the constants that the project's dicts have under a key of a configuration."""

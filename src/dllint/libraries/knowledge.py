@@ -242,7 +242,7 @@ class Libraries:
     def parts(self, value: Value) -> Values:
         return self.configurations.parts(value)
 
-    def described_loaders(self) -> Iterator[tuple[SourceFile, int]]:
+    def described_loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
         return self.configurations.loaders()
 
     def setting(self, key: str) -> frozenset[object]:

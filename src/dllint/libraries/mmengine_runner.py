@@ -1,4 +1,5 @@
-"""mmengine's configurations: dicts whose entry `type` names a registered class, and the loaders among them."""
+"""Configurations of mmengine and mmcv: dicts whose entry `type` names a registered class, and the loaders among
+them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,13 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries.openmmlab import CONFIGURED, CONFIGURED_DATA
 from dllint.linking.source import SourceFile, last_name
 
 LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
 """The entries of a configuration, and parameters of the runner, from which it builds loaders."""
+DATA = "data"
+"""The entry of a configuration for mmcv 1 with a dataset per phase and the number of workers."""
 REGISTERING = "register_module"
 RUNNER = "Runner"
 
@@ -36,17 +40,17 @@ class Configurations:
         self._registered: dict[str, dict[Value, None]] | None = None
         self._settings: dict[str, frozenset[object]] = {}
 
-    def loaders(self) -> Iterator[tuple[SourceFile, int]]:
-        """Yield the calls of `dict` from which a runner builds a loader of the project's classes.
+    def loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
+        """Yield the calls of `dict` from which a loader of the project's classes is built, each with its pseudo-API.
 
         Of configurations with the same classes the first stands for all: a project may have hundreds.
         """
         if not self._classes():
             return
         seen: set[frozenset[Value]] = set()
-        for file, index in dict.fromkeys((*self._of_modules(), *self._of_runners())):
-            call = file.calls[index]
-            given = [one.value for one in call.args if one.keyword == "dataset"]
+        for file, index, name in dict.fromkeys((*self._of_modules(), *self._of_runners())):
+            entry = "dataset" if name == CONFIGURED else "train"
+            given = [one.value for one in file.calls[index].args if one.keyword == entry]
             site = self.world.call_site(file, index, None)
             classes = frozenset(self._inside(given[0], site)) if given else frozenset[Value]()
             if not classes or classes in seen:
@@ -54,7 +58,7 @@ class Configurations:
             if limits.CONFIGURED_LOADERS.reached(len(seen)):
                 return
             seen.add(classes)
-            yield file, index
+            yield file, index, name
 
     def described(self, values: Values) -> Values:
         """Return the values, with each dict that names a registered class of the project replaced by an object of it,
@@ -87,16 +91,16 @@ class Configurations:
             found = self._settings[key] = frozenset(one.value if isinstance(one, Const) else None for one in given)
         return found
 
-    def _of_modules(self) -> Iterator[tuple[SourceFile, int]]:
+    def _of_modules(self) -> Iterator[tuple[SourceFile, int, str]]:
         """Yield the loaders that variables of a configuration module are bound to."""
         for file in self.world.files.values():
             if "dict" in file.facts.called:
-                for name in LOADERS:
+                for name in (*LOADERS, DATA):
                     for binding in file.bindings(0).get(name, ()):
                         if isinstance(binding.expr, CallRef) and _is_dict(file, binding.expr.index):
-                            yield file, binding.expr.index
+                            yield file, binding.expr.index, CONFIGURED_DATA if name == DATA else CONFIGURED
 
-    def _of_runners(self) -> Iterator[tuple[SourceFile, int]]:
+    def _of_runners(self) -> Iterator[tuple[SourceFile, int, str]]:
         """Yield the loaders that a program describes where it constructs the runner."""
         for file, index in self.world.called(RUNNER):
             site = self.world.call_site(file, index, None)
@@ -105,7 +109,7 @@ class Configurations:
             if any(isinstance(one, External) and one.name.startswith("mmengine.") for one in callees):
                 for value in union(self.world.values.evaluate(one, site) for one in given):
                     if (made := _dict_call(value)) is not None:
-                        yield made
+                        yield *made, CONFIGURED
 
     def _objects(self, value: Value) -> Values:
         made = _dict_call(value)

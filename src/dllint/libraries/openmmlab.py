@@ -1,18 +1,22 @@
-"""mmcv and mmengine 0.10, and the packages built on them (mmdet 3, mmseg 1, mmpose 1, mmpretrain 1, mmaction2 1).
+"""mmcv and mmengine 0.10, and the packages built on them (mmdet 3, mmseg 1, mmpose 1, mmpretrain 1, mmaction2 1), or on
+mmcv 1.7 (mmdet 2.28, mmseg 0.30).
 
 `mmengine/runner/runner.py`: the runner builds its loaders from dicts, after `setup_env` has called
 `set_multi_processing`: every program runs with the start method fork, except on Windows, and with OpenCV's threads off.
+`tools/train.py` of mmdet 2.28 and mmseg 0.30 calls `setup_multi_processes`, which does the same.
 """
 
 from dllint.libraries.facets import Library, LoaderApi
 from dllint.screen import Words
 
 CONFIGURED = "mmengine.runner.Runner(train_dataloader)"
-"""The pseudo-API that stands for a dict from which the runner builds a DataLoader."""
+CONFIGURED_DATA = "mmcv.runner(data)"
+"""The pseudo-APIs that stand for a dict from which a DataLoader is built: by mmengine's runner, and by the
+`build_dataloader` of packages for mmcv 1 from the entry `data`."""
 _OF_DATASETS = {
     # mmengine/dataset/base_dataset.py: `full_init` runs in the constructor unless `lazy_init=True`.
-    "__init__": ("full_init", "load_data_list", "parse_data_info", "filter_data"),
-    "__getitem__": ("prepare_data", "get_data_info"),
+    "__init__": ("full_init", "load_data_list", "parse_data_info", "filter_data", "load_annotations"),
+    "__getitem__": ("prepare_data", "get_data_info", "prepare_train_img", "prepare_train_data"),
 }
 # mmcv/transforms/base.py
 _OF_TRANSFORMS = {"__call__": ("transform",)}
@@ -30,7 +34,12 @@ _TRANSFORMS = (
 
 LIBRARY = Library(
     datasets=frozenset({"mmengine.dataset.BaseDataset"}),
-    loaders={CONFIGURED: LoaderApi(("dataset",), forks="mp_start_method")},
+    loaders={
+        CONFIGURED: LoaderApi(("dataset",), forks="mp_start_method"),
+        CONFIGURED_DATA: LoaderApi(
+            ("train",), "train", names={"num_workers": "workers_per_gpu"}, forks="mp_start_method"
+        ),
+    },
     runs_methods={
         **dict.fromkeys(_DATASETS, _OF_DATASETS),
         **dict.fromkeys(_TRANSFORMS, _OF_TRANSFORMS),
@@ -40,7 +49,7 @@ LIBRARY = Library(
     rank_functions=frozenset({"get_dist_info"}),
     words=Words(
         loading=(
-            *(b"_dataloader = dict(", b"_dataloader=dict("),
+            *(b"_dataloader = dict(", b"_dataloader=dict(", b"workers_per_gpu="),
             *(b"DATASETS.register_module", b"TRANSFORMS.register_module", b"PIPELINES.register_module"),
         )
     ),

@@ -35,7 +35,6 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.facets import LoaderApi
 from dllint.libraries.filled_classes import FILLS_OPTIONS
 from dllint.libraries.index import ALIASES, LOADERS, WRAPPERS, canonical
-from dllint.libraries.openmmlab import CONFIGURED
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
@@ -129,7 +128,8 @@ class Loader:
             return OPAQUE
         found = _given(self.world, reached[0], reached[1], reached[0].names.get(name, name))
         if self.api.forks and name in ("collate_fn", "worker_init_fn"):
-            return replace(found, values=self.world.knowledge.described(found.values))
+            # Where the configuration names none, the runner adds its own, which seeds the workers.
+            return replace(found, values=self.world.knowledge.described(found.values) or (UNKNOWN,), absent=False)
         if name == "num_workers" and found.absent and not found.values and self.api.configured:
             by_name = self.api.dataset in reached[1].keywords
             return found if by_name else Found((const(self.api.configured), UNKNOWN), False)
@@ -403,8 +403,8 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if not world.unreached(site):
                     yield Loader(world, file, index, value, *found)
                 break
-    for file, index in world.knowledge.described_loaders():
-        yield Loader(world, file, index, External(CONFIGURED), LOADERS[CONFIGURED], "DataLoader")
+    for file, index, name in world.knowledge.described_loaders():
+        yield Loader(world, file, index, External(name), LOADERS[name], "DataLoader")
     for name in sorted(FILLS_OPTIONS):
         for file, index in world.called(name):
             yield from _filled_options(world, file, index)
