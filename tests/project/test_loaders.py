@@ -15,7 +15,84 @@ HEAD = """\
 from torch.utils.data import DataLoader
 
 """
+TESTED = """\
+# rows/__init__.py
+from rows.data import Module, _private, build, build_both, cli, plain
+
+# rows/data.py
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, transform=None):
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return self.transform(index)
+
+
+class Module:
+    def __init__(self, workers=0, transform=None):
+        self.workers = workers
+        self.transform = transform
+
+    def train(self):
+        return self._loader()
+
+    def _loader(self):
+        return DataLoader(Rows(self.transform), num_workers=self.workers)  # reads: Rows
+
+
+def build(rows, workers=4):
+    return DataLoader(rows, num_workers=workers)  # reads: no
+
+
+def plain(transform, workers=4):
+    return DataLoader(Rows(transform), num_workers=workers)  # workers: 0 | 4 | unknown
+
+
+def build_both(rows, workers):
+    return DataLoader(rows, num_workers=workers)  # workers: 0 | 2
+
+
+def _private(rows, workers):
+    return DataLoader(rows, num_workers=workers)  # workers: 0
+
+
+def cli(workers):
+    return DataLoader(Rows(), num_workers=workers)  # workers: 2
+
+# train.py
+from rows import build_both, cli
+
+build_both([], 2)
+cli(2)
+
+# tests/test_rows.py
+from torch.utils.data import DataLoader
+from rows import Module, _private, build, build_both, plain
+from rows.data import Rows
+
+
+class Fake(Rows):
+    pass
+
+
+def make(workers):
+    return DataLoader(Rows(), num_workers=workers)  # workers: 0
+
+
+def test_rows():
+    Module(workers=0).train()
+    build(Fake(), 0)
+    plain(None, 0)
+    build_both(Rows(), 0)
+    _private([], 0)
+    make(0)
+"""
+"""Functions that only tests call are called by users of the package, too."""
 PROGRAMS: dict[str, str] = {
+    "a package with tests": TESTED,
     "by other names": """\
 import torch
 import torch.utils.data as D

@@ -390,6 +390,15 @@ for batch in Fast(loader):  # DLL102
 """,
 }
 SILENT: dict[str, str] = {
+    "functions that dicts and lists keep": f"""\
+{LAUNCHING}
+def build(count=2):
+    with multiprocessing.get_context("spawn").Pool(count) as pool:
+        return pool.map(work, range(9))
+
+rows = dict(type=build, count=32)
+others = list((build, work))
+""",
     "what goes through a loader later": f"""{SPAWNED}
 import itertools
 batches = itertools.cycle(loader)

@@ -36,6 +36,9 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "a list that the loop over it adds to": dataset(
+        "self.rows = [open(path).readline()]  # DLL302\nfor row in self.rows:\n    self.rows.append((row, 1))"
+    ),
     "a dict that an array without dimensions holds": dataset(
         "cache, exists = numpy.load(path, allow_pickle=True).item(), True\n"
         "labels, shapes = zip(*cache.values())\nself.rows = list(labels)  # DLL302",

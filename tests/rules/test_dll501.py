@@ -454,3 +454,36 @@ def test_every_loader_is_named(told: Callable[..., Any]) -> None:
     (finding,) = told({"data.py": HEAD + READ + loaders}, **SELECT)
 
     assert len(finding.related) == 9
+
+
+def test_calls_in_other_files_are_named(told: Callable[..., Any], relative: Callable[..., Any]) -> None:
+    transforms = {
+        f"{name}.py": "import cv2\n\n"
+        f"class {name.title()}:\n    def __call__(self, row):\n        return cv2.{call}(row)\n"
+        for name, call in (("blurred", "blur"), ("resized", "resize"), ("read", "imread"))
+    }
+    rows = """\
+from torch.utils.data import DataLoader, Dataset
+
+from blurred import Blurred
+from read import Read
+from resized import Resized
+
+STEPS = {"blurred": Blurred, "read": Read, "resized": Resized}
+
+class Rows(Dataset):
+    def __init__(self, names):
+        self.steps = [STEPS[name]() for name in names]
+
+    def __getitem__(self, index):
+        for step in self.steps:
+            index = step(index)
+        return index
+
+loader = DataLoader(Rows(open("steps").read().split()), num_workers=4)
+"""
+    (found,) = told({"rows.py": rows, **transforms}, **SELECT)
+
+    named = [(relative(one.path), one.message) for one in found.related if one.message.startswith("the workers run")]
+    assert relative(found.path) == "blurred.py"
+    assert named == [("resized.py", "the workers run `cv2.resize` here")]

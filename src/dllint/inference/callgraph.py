@@ -52,6 +52,7 @@ class CallGraph:
         self._scanned: set[str] = set()
         self._calls_on_self: dict[tuple[str, int], dict[str, list[tuple[SourceFile, int]]]] = {}
         self._later: dict[tuple[str, int], bool] = {}
+        self._tested: Table[bool] = {}
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
         self._passing = Passing(world)
         self._namesakes = Namesakes(world)
@@ -207,6 +208,19 @@ class CallGraph:
         return found
 
     # Backward
+
+    def only_tested(self, function: Function) -> bool:
+        """Whether all known calls of a public function are those of tests: users of the package call it with arguments
+        of their own."""
+        is_test = self.world.import_graph.is_test
+        if not _is_public(function) or is_test(function.file.path):
+            return False
+
+        def find() -> bool:
+            callers = self.callers(Function(function.file, function.scope))
+            return bool(callers) and all(is_test(one.file.path) for one in callers)
+
+        return self.world.memory.remember(self._tested, function.key, find, False)
 
     def callers(self, function: Function) -> list[Caller]:
         """Return the calls and launches that can run the function. For a decorator's wrapper whose decorated definition
@@ -411,3 +425,11 @@ class CallGraph:
                         if func == CallRef(index) or (isinstance(func, Name) and func.id in variables):
                             self._by_getattr.append((file, other))
         return self._by_getattr
+
+
+def _is_public(function: Function) -> bool:
+    """Whether the name of a function, or of the class that it constructs objects of, has no leading underscore."""
+    file, owner = function.file, function.file.method_of(function.scope)
+    names = [function.name] if function.name not in CONSTRUCTORS else []
+    names += [file.scopes[owner].name] if owner is not None else []
+    return file.scopes[function.scope].parent in (0, owner) and not any(name.startswith("_") for name in names)

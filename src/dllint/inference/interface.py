@@ -163,6 +163,18 @@ class Knowledge(Protocol):
     def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """Return the classes and functions that such a call may call."""
 
+    def described(self, values: Values) -> Values:
+        """Return the values, with each dict that describes an object replaced by the object."""
+
+    def parts(self, value: Value) -> Values:
+        """Return the value itself or the contents of a container, with objects in the place of what describes them."""
+
+    def described_loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
+        """Yield the calls that make a dict from which a framework builds a loader, each with the name of its API."""
+
+    def setting(self, key: str) -> frozenset[object]:
+        """Return the constants that the project's dicts have under a key of a configuration."""
+
     def made_of(self, values: Values, file: SourceFile) -> Values:
         """Return the values of a configuration entry, with each description of an object replaced by the object."""
 
@@ -308,6 +320,7 @@ class Calls(Protocol):
     def applied(self, function: Function, given: Given) -> Iterator[Target]: ...
     def callers(self, function: Function) -> list[Caller]: ...
     def called_later(self, function: Function) -> bool: ...
+    def only_tested(self, function: Function) -> bool: ...
     def looked_up(self) -> list[Call]: ...
 
 

@@ -62,6 +62,8 @@ class Parameters:
             groups = [(UNKNOWN,) if one.actuals is None else self._filled(function, name, one) for one in frames]
             if frames and self.world.calls.called_later(function):
                 groups.append((UNKNOWN,))
+            if frames and self.world.calls.only_tested(function):
+                groups += (self.default(function, name), (UNKNOWN,))
         finally:
             self.world.memory.leave()
         if any(one.actuals is not None for one in frames):

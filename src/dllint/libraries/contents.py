@@ -122,7 +122,7 @@ def _unpacked(world: Engine, actuals: Actuals) -> Values:
                 kept = [actual for name, actual in rest.keywords.items() if name not in named]
                 found.update(dict.fromkeys((*_given(world, kept), *_unpacked(world, rest))))
             elif not isinstance(one, Keywords):
-                found.update(dict.fromkeys(world.mappings.flattened(one)))
+                found.update(dict.fromkeys(world.knowledge.parts(one)))
     return tuple(found)
 
 
@@ -148,5 +148,5 @@ def _given(world: Engine, actuals: Iterable[Actual]) -> Values:
         if actual.expr is not None and actual.site is not None:
             for summand in summands(actual.expr):
                 for one in world.values.evaluate(summand, actual.site):
-                    found.update(dict.fromkeys(world.mappings.flattened(one)))
+                    found.update(dict.fromkeys(world.knowledge.parts(one)))
     return tuple(found)

@@ -56,6 +56,8 @@ class LoaderApi(NamedTuple):
         wraps: the dataset class that it instantiates with its own arguments; "" if none.
         configured: the number of workers that its configuration sets unless the dataset is passed by keyword; 0 if it
             takes no configuration.
+        forks: the key of a configuration that names another start method than fork, which it sets for the whole program
+            before it makes loaders, together with a cap on OpenCV's threads; "" if it sets none.
     """
 
     params: tuple[str, ...]
@@ -64,6 +66,7 @@ class LoaderApi(NamedTuple):
     trainers: Mapping[str, TrainerApi] = NOTHING
     wraps: str = ""
     configured: int = 0
+    forks: str = ""
 
 
 class LauncherApi(NamedTuple):
@@ -390,7 +393,8 @@ class Library(NamedTuple):
         launchers: calls that start processes which run a function.
         pools: the classes of process pools.
         hooks: framework classes that call methods of the project.
-        runs_methods: base class → its method → the methods of the subclass that it calls.
+        runs_methods: base class → its method → the methods of the subclass that it calls; a name that ends with "." is
+            the prefix of all classes of a module.
         thread_executors: classes that start threads with their first task.
         thread_pools: classes that start threads when they are constructed.
         locks: locks that a fork copies in their current state, held or not.

@@ -9,7 +9,7 @@ from dllint.inference.constructors import reaching
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Actuals, Class, External, Frame, Function, Instance, Value
 from dllint.libraries.facets import Hooks
-from dllint.libraries.index import HOOKS, RUNS_METHODS, canonical
+from dllint.libraries.index import HOOKS, canonical, methods_run
 from dllint.linking.source import SourceFile
 
 ENTRIES = {
@@ -26,8 +26,8 @@ def called_hooks(
     (`MyTrainer(…).train()`), of those that it is given (`trainer.fit(model, datamodule=data)`), and of those that its
     constructor was given, each with its activation."""
     base, _, own = canonical(name).rpartition(".")
-    if base in RUNS_METHODS:
-        yield from _run_by_base(world, RUNS_METHODS[base].get(own, ()), file, index, frame)
+    if run := methods_run(base):
+        yield from _run_by_base(world, run.get(own, ()), file, index, frame)
         return
     owner, _, method = canonical(name).rpartition("().")
     hooks = HOOKS.get(owner)

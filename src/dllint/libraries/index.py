@@ -92,6 +92,14 @@ LAUNCHERS = _joined(one.launchers for one in LIBRARIES)
 POOLS = _joined(one.pools for one in LIBRARIES)
 HOOKS = _joined(one.hooks for one in LIBRARIES)
 RUNS_METHODS = _joined(one.runs_methods for one in LIBRARIES)
+
+
+def methods_run(base: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the methods of a subclass that a base class's own methods call, by their names."""
+    plain = canonical(base)
+    return RUNS_METHODS.get(plain) or RUNS_METHODS.get(f"{plain.rpartition('.')[0]}.", {})
+
+
 THREAD_EXECUTORS = _union(one.thread_executors for one in LIBRARIES)
 THREAD_POOLS = _union(one.thread_pools for one in LIBRARIES)
 LOCKS = _union(one.locks for one in LIBRARIES)

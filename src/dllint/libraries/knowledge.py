@@ -7,7 +7,19 @@ from collections.abc import Iterable, Iterator
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import Actuals, Class, Data, External, Frame, Function, Instance, Parsed, Site, Values
+from dllint.inference.values import (
+    Actuals,
+    Class,
+    Data,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Parsed,
+    Site,
+    Value,
+    Values,
+)
 from dllint.libraries import (
     absl,
     builtins,
@@ -33,8 +45,8 @@ from dllint.libraries.index import (
     LOADERS,
     NEW_STORAGE,
     RUN_TIME_CLASSES,
-    RUNS_METHODS,
 )
+from dllint.libraries.mmengine_runner import Configurations
 from dllint.libraries.named_objects import LOCATING, NamedObjects
 from dllint.libraries.records import FRAME, OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
@@ -59,6 +71,7 @@ KEEPING = frozenset(
             "repr",
         ),
         hydra.LAZY_CALL,
+        *("dict", "list", "tuple", "set", "frozenset", "collections.OrderedDict", "types.SimpleNamespace"),
         *("inspect.signature", "inspect.getsource", "inspect.isfunction", "argparse.ArgumentParser().set_defaults"),
     }
 )
@@ -88,6 +101,7 @@ class Libraries:
         self.instantiation = hydra.Instantiation(world, self.named)
         self.filled = FilledClasses(world)
         self.flags = absl.Flags(world)
+        self.configurations = Configurations(world)
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
             **texts.RESULTS,
@@ -133,7 +147,7 @@ class Libraries:
 
     @staticmethod
     def run_by(base: str, method: str) -> tuple[str, ...]:
-        return RUNS_METHODS.get(index.canonical(base), {}).get(method, ())
+        return index.methods_run(base).get(method, ())
 
     @staticmethod
     def exports(module: str, name: str) -> bool:
@@ -221,6 +235,18 @@ class Libraries:
 
     def fills(self, file: SourceFile, index: int) -> bool:
         return self.filled.fills(file, index)
+
+    def described(self, values: Values) -> Values:
+        return self.configurations.described(values)
+
+    def parts(self, value: Value) -> Values:
+        return self.configurations.parts(value)
+
+    def described_loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
+        return self.configurations.loaders()
+
+    def setting(self, key: str) -> frozenset[object]:
+        return self.configurations.setting(key)
 
     def made_of(self, values: Values, file: SourceFile) -> Values:
         return self.instantiation.objects(values, file)

@@ -1,17 +1,56 @@
-"""mmcv and mmengine 0.10 (`mmengine.fileio.load`, `mmengine/dist/utils.py`)."""
+"""mmcv and mmengine 0.10, and the packages built on them (mmdet 3, mmseg 1, mmpose 1, mmpretrain 1, mmaction2 1), or on
+mmcv 1.7 (mmdet 2.28, mmseg 0.30).
 
-from dllint.libraries.facets import Library
+`mmengine/runner/runner.py`: the runner builds its loaders from dicts, after `setup_env` has called
+`set_multi_processing`: every program runs with the start method fork, except on Windows, and with OpenCV's threads off.
+`tools/train.py` of mmdet 2.28 and mmseg 0.30 calls `setup_multi_processes`, which does the same.
+"""
+
+from dllint.libraries.facets import Library, LoaderApi
+from dllint.screen import Words
+
+CONFIGURED = "mmengine.runner.Runner(train_dataloader)"
+CONFIGURED_DATA = "mmcv.runner(data)"
+"""The pseudo-APIs that stand for a dict from which a DataLoader is built: by mmengine's runner, and by the
+`build_dataloader` of packages for mmcv 1 from the entry `data`."""
+_OF_DATASETS = {
+    # mmengine/dataset/base_dataset.py: `full_init` runs in the constructor unless `lazy_init=True`.
+    "__init__": ("full_init", "load_data_list", "parse_data_info", "filter_data", "load_annotations"),
+    "__getitem__": ("prepare_data", "get_data_info", "prepare_train_img", "prepare_train_data"),
+}
+# mmcv/transforms/base.py
+_OF_TRANSFORMS = {"__call__": ("transform",)}
+_DATASETS = (
+    *("mmengine.dataset.", "mmdet.datasets.", "mmseg.datasets.", "mmpretrain.datasets.", "mmaction.datasets."),
+    *("mmpose.datasets.", "mmpose.datasets.datasets.", "mmpose.datasets.datasets.base.", "mmdet3d.datasets."),
+    *("mmrotate.datasets.", "mmocr.datasets.", "mmagic.datasets.", "mmtrack.datasets."),
+)
+_TRANSFORMS = (
+    *("mmcv.transforms.", "mmcv.", "mmcv.transforms.base.", "mmdet.datasets.transforms."),
+    *("mmseg.datasets.transforms.", "mmpose.datasets.transforms.", "mmpretrain.datasets.transforms."),
+    *("mmaction.datasets.transforms.", "mmdet3d.datasets.transforms.", "mmocr.datasets.transforms."),
+    *("mmrotate.datasets.transforms.", "mmagic.datasets.transforms."),
+)
 
 LIBRARY = Library(
     datasets=frozenset({"mmengine.dataset.BaseDataset"}),
-    # mmengine/dataset/base_dataset.py: `full_init` runs in the constructor unless `lazy_init=True`.
+    loaders={
+        CONFIGURED: LoaderApi(("dataset",), forks="mp_start_method"),
+        CONFIGURED_DATA: LoaderApi(
+            ("train",), "train", names={"num_workers": "workers_per_gpu"}, forks="mp_start_method"
+        ),
+    },
     runs_methods={
-        "mmengine.dataset.BaseDataset": {
-            "__init__": ("full_init", "load_data_list", "filter_data"),
-            "__getitem__": ("prepare_data",),
-        }
+        **dict.fromkeys(_DATASETS, _OF_DATASETS),
+        **dict.fromkeys(_TRANSFORMS, _OF_TRANSFORMS),
     },
     readers=dict.fromkeys(("mmcv.load", "mmengine.load", "mmengine.fileio.load"), "opaque"),
     # returns the rank and the world size
     rank_functions=frozenset({"get_dist_info"}),
+    words=Words(
+        loading=(
+            *(b"_dataloader = dict(", b"_dataloader=dict(", b"workers_per_gpu="),
+            *(b"DATASETS.register_module", b"TRANSFORMS.register_module", b"PIPELINES.register_module"),
+        )
+    ),
 )

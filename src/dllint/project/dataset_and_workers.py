@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
+from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping, Value
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 
@@ -48,12 +48,18 @@ def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool |
     False if on every distinct path it arrives with zero workers or another dataset is passed. None if several datasets
     and worker counts, 0 among them, are known but not which belong together.
     """
-    found = {_along(world, loader, dataset, path, limits.CALLER_LEVELS.most) for path in _paths(world, loader)}
+    paths = _paths(world, loader, by_users=not of_test(world, dataset))
+    found = {_along(world, loader, dataset, path, limits.CALLER_LEVELS.most) for path in paths}
     if "workers" in found:
         return True
     if "unpaired" in found:
         return None
     return not found or found == {"unclear"} or found == {"unclear", "others"}
+
+
+def of_test(world: World, value: Value) -> bool:
+    """Whether a test creates an object: users of the package create their own."""
+    return isinstance(value, Instance) and value.file is not None and world.import_graph.is_test(value.file.path)
 
 
 def _along(world: World, loader: Loader, dataset: Instance, path: _Path, levels: int) -> _Pairing:
@@ -96,14 +102,16 @@ def _same(value: object, dataset: Instance) -> bool:
     return value.frame is None or not value.frame.is_apart(dataset.frame)
 
 
-def _paths(world: World, loader: Loader) -> Iterator[_Path]:
+def _paths(world: World, loader: Loader, by_users: bool) -> Iterator[_Path]:
     """The activations of the function that makes the loader, one per call of it.
 
     For a method: one per call that constructs its object, combined with each activation of the function around that
-    call.
+    call. Functions that only tests call have one more where calls `by_users` of the package count.
     """
     file, scope = loader.file, loader.file.calls[loader.call].scope
     owner = file.method_of(scope)
+    if by_users and world.calls.only_tested(Function(file, scope)):
+        yield _by_users(world, Function(file, scope), owner)
     if owner is None or world.hierarchy.receiver_kind(Function(file, scope)) != "self":
         yield from _activations(world, file, scope)
         return
@@ -114,12 +122,21 @@ def _paths(world: World, loader: Loader) -> Iterator[_Path]:
     cls = Class(file, owner)
     for one in (cls, *world.hierarchy.subclasses(cls)):
         init = world.hierarchy.method(one, "__init__")
+        if by_users and init is not None and world.calls.only_tested(init):
+            yield _by_users(world, Function(file, scope), one.scope if one.file is file else owner)
         for caller in world.calls.callers(init) if init is not None else ():
             if caller.call >= 0 and _makes(world, caller.file, caller.call, one):
                 around = caller.file.calls[caller.call].scope
                 frames: list[Frame | None] = [path.frame for path in _activations(world, caller.file, around)]
                 for frame in frames or [None]:
                     yield _Path(world.receiver_frame(Instance(one, caller.file, caller.call, frame)))
+
+
+def _by_users(world: World, function: Function, owner: int | None) -> _Path:
+    """An activation of a function with unknown arguments, on an unspecified object of its class."""
+    if owner is not None and world.hierarchy.receiver_kind(function) == "self":
+        return _Path(world.receiver_frame(Instance(Class(function.file, owner))))
+    return _Path(world.intern(("users", function), None, function, None))
 
 
 def _is_made(receiver: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -127,6 +127,9 @@ class Loader:
         if reached is None:
             return OPAQUE
         found = _given(self.world, reached[0], reached[1], reached[0].names.get(name, name))
+        if self.api.forks and name in ("collate_fn", "worker_init_fn"):
+            # Where the configuration names none, the runner adds its own, which seeds the workers.
+            return replace(found, values=self.world.knowledge.described(found.values) or (UNKNOWN,), absent=False)
         if name == "num_workers" and found.absent and not found.values and self.api.configured:
             by_name = self.api.dataset in reached[1].keywords
             return found if by_name else Found((const(self.api.configured), UNKNOWN), False)
@@ -225,6 +228,8 @@ class Loader:
         """The explicit start method: its name, "?" if one is given but unknown, None if there is none."""
         found = self.argument("multiprocessing_context", frame)
         given = [value for value in found.values if not (isinstance(value, Const) and value.value is None)]
+        if not given and self.api.forks:
+            return "fork" if self.world.knowledge.setting(self.api.forks) <= {"fork"} else "?"
         if not given:
             return self._assigned_context()
         for value in given:
@@ -271,6 +276,7 @@ class Loader:
         if self.api.wraps:
             return (Instance(External(self.api.wraps), self.file, self.call, frame),)
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
+        found = self.world.knowledge.described(found) if self.api.forks else found
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
 
     @property
@@ -397,6 +403,8 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if not world.unreached(site):
                     yield Loader(world, file, index, value, *found)
                 break
+    for file, index, name in world.knowledge.described_loaders():
+        yield Loader(world, file, index, External(name), LOADERS[name], "DataLoader")
     for name in sorted(FILLS_OPTIONS):
         for file, index in world.called(name):
             yield from _filled_options(world, file, index)

@@ -33,7 +33,7 @@ from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
-from dllint.project.dataset_and_workers import goes_with_workers
+from dllint.project.dataset_and_workers import goes_with_workers, of_test
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
 from dllint.project.launches import Launches
@@ -256,7 +256,10 @@ class Project:
         served = [frame for frame in frames if loader.workers(frame).kind != "none"]
         if len(served) == len(frames):
             return given(None)
-        return tuple(dict.fromkeys(value for frame in served for value in given(frame)))
+        values = [value for frame in served for value in given(frame)]
+        if self.world.calls.only_tested(function):
+            values += (value for value in given(None) if not of_test(self.world, value))
+        return tuple(dict.fromkeys(values))
 
     def _may_serve(self, loader: Loader, value: Value) -> bool:
         if not isinstance(value, Instance) or value.file is None:

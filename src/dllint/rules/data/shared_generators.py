@@ -177,7 +177,8 @@ class Generators:
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
         """Calls in worker code that draw from numpy's global generator, unless worker code seeds it."""
-        if self._hidden_start(loader):
+        # A framework that makes the loader seeds the global generators of its workers.
+        if loader.api.forks or self._hidden_start(loader):
             return []
         runs = list(self.project.worker_runs(loader))
         found: list[tuple[WorkerRun, int]] = []

@@ -76,6 +76,7 @@ class Records(Readings):
         super().__init__(project)
         self.datasets = project.datasets
         self._filled: Table[Held | None] = {}
+        self._iterated: set[tuple[Expr, Site]] = set()
 
     def kept(self, kept: Kept) -> Held | None:
         """The many Python objects that an attribute keeps; None if it keeps none."""
@@ -237,6 +238,16 @@ class Records(Readings):
         """The reading that has one item per iteration of a loop over an expression."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
+        # A loop may add to the list that it iterates: `for node in nodes: nodes.append((node, depth))`.
+        if (expr, site) in self._iterated:
+            return None
+        self._iterated.add((expr, site))
+        try:
+            return self._per_iteration(expr, site, depth)
+        finally:
+            self._iterated.remove((expr, site))
+
+    def _per_iteration(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         found = self.trace(expr, site) or self.of_container(expr, site)
         if found is not None:
             return found

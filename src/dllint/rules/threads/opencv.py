@@ -80,7 +80,7 @@ class OpenCV:
         found: list[Uncapped] = []
         capped: set[tuple[str, int]] = set()
         for loader in self.project.loaders:
-            regimes = self.project.regimes(loader) if loader.workers().possible else []
+            regimes = self.project.regimes(loader) if loader.workers().possible and not loader.api.forks else []
             if not regimes:
                 continue
             decisive = [regime for regime in regimes if regime.shown] or regimes
@@ -174,6 +174,18 @@ class OpenCV:
             return None
         call = file.calls[index]
         return Hop(file, call.span, f"`{render(call.func, file)}`, the first cv2 call in these workers")
+
+    def in_other_files(self, one: Uncapped) -> Iterator[Hop]:
+        """The first cv2 call that uses the pool in each other file with code that the same entry point runs."""
+        seen = {one.run.file.path}
+        for run in self.project.worker_runs(one.loader) if not one.through else ():
+            if run.file.path not in seen and (run.root, run.entry) == (one.run.root, one.run.entry):
+                for index, name in self.project.workers.external_calls(run, "cv2."):
+                    if self.uses_pool(name):
+                        seen.add(run.file.path)
+                        call = run.file.calls[index]
+                        yield Hop(run.file, call.span, f"the workers run `{render(call.func, run.file)}` here")
+                        break
 
     @staticmethod
     def uses_pool(name: str) -> bool:

@@ -1,0 +1,157 @@
+"""mmengine: the runner builds its loaders, datasets and transforms from dicts that name registered classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+DATA = """\
+import lmdb
+from mmengine.dataset import BaseDataset
+from mmengine.registry import DATASETS
+
+@DATASETS.register_module({name})
+class Rows(BaseDataset):
+    def __init__(self, lmdb_path="rows", **kwargs):
+        self.env = lmdb.open(lmdb_path)  # DLL402
+        super().__init__(**kwargs)
+
+    def get_data_info(self, index):
+        with self.env.begin() as reading:
+            return reading.get(str(index).encode())
+"""
+JITTER = """\
+import cv2
+import numpy as np
+from mmcv.transforms import BaseTransform
+from mmengine.registry import TRANSFORMS
+
+@TRANSFORMS.register_module()
+class Jitter(BaseTransform):
+    def __init__(self, most):
+        self.most = most
+        self.rng = np.random.default_rng(0)  # DLL602
+
+    def transform(self, results):
+        results["img"] = cv2.resize(results["img"], None, fx=self.rng.uniform(1, self.most))
+        return results
+"""
+CONFIG = """\
+dataset_type = 'Rows'
+train_pipeline = [dict(type='LoadImageFromFile'), {jitter}]
+train_dataloader = dict(
+    batch_size=2,
+    num_workers={workers},
+    sampler=dict(type='DefaultSampler', shuffle=True),
+    dataset=dict(type={type}, ann_file='rows.json', pipeline=train_pipeline))
+"""
+PLAIN = "dict(type='PackInputs')"
+TRAIN = """\
+from mmengine.config import Config
+from mmengine.runner import Runner
+
+if __name__ == "__main__":
+    Runner.from_cfg(Config.fromfile("configs/rows.py")).train()
+"""
+
+
+def project(config: str, name: str = "") -> dict[str, str]:
+    return {
+        "rows/data.py": DATA.format(name=name),
+        "rows/jitter.py": JITTER,
+        "configs/rows.py": config,
+        "train.py": TRAIN,
+    }
+
+
+def config(**parts: str) -> str:
+    return CONFIG.format(**{"workers": "4", "type": "dataset_type", "jitter": PLAIN, **parts})
+
+
+HANDLE = ("rows/data.py", 8, "DLL402")
+DRAWS = ("rows/jitter.py", 10, "DLL602")
+CONFIGURED: dict[str, tuple[dict[str, str], set[tuple[str, int, str]]]] = {
+    "a dataset by its class's name": (project(config()), {HANDLE}),
+    "a dataset by another name": (project(config(type="'Named'"), "name=['Named', 'Same']"), {HANDLE}),
+    "a dataset by a scope and its name": (project(config(type="'rows.Rows'")), {HANDLE}),
+    "a transform": (project(config(jitter="dict(type='Jitter', most=2)")), {HANDLE, DRAWS}),
+    "a transform inside one of a library": (
+        project(config(jitter="dict(type='RandomApply', transforms=[dict(type='Jitter', most=2)])")),
+        {HANDLE, DRAWS},
+    ),
+    "a dataset inside one of a library": (
+        project(config(type="'RepeatDataset', dataset=dict(type='Rows', lmdb_path='other'), times=2")),
+        {HANDLE},
+    ),
+    "a class in the place of a name": (
+        project("from rows.data import Rows\n\n" + config(type="Rows")),
+        {HANDLE},
+    ),
+    "no workers": (project(config(workers="0")), set()),
+    "a class that nobody registered": (project(config(type="'Other'")), set()),
+    "an entry that is no loader": (project(config().replace("train_dataloader", "train_data")), set()),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), CONFIGURED.values(), ids=CONFIGURED)
+def test_configurations(files: dict[str, str], expected: Any, findings: Callable[..., Any]) -> None:
+    assert findings(files, extend_select=["DLL"]) == expected
+
+
+def test_a_runner_that_gets_its_loaders(findings: Callable[..., Any]) -> None:
+    train = """\
+from mmengine.runner import Runner
+import rows.data
+
+def main(path):
+    loader = dict(batch_size=2, num_workers=2, dataset=dict(type="Rows", lmdb_path=path))
+    Runner(model=None, work_dir="out", train_dataloader=loader).train()
+"""
+    assert findings({"rows/data.py": DATA.format(name=""), "train.py": train}) == {HANDLE}
+
+
+OLD = """\
+data = dict(
+    samples_per_gpu=2,
+    workers_per_gpu={workers},
+    train=dict(type='Rows', lmdb_path='rows', pipeline=[dict(type='Jitter', most=2)]))
+"""
+
+
+@pytest.mark.parametrize(("workers", "expected"), [("2", {HANDLE, DRAWS}), ("0", set())])
+def test_a_configuration_for_mmcv_1(workers: str, expected: Any, findings: Callable[..., Any]) -> None:
+    jitter = JITTER.replace("TRANSFORMS", "PIPELINES").replace("mmengine.registry", "mmseg.datasets.builder")
+    jitter = jitter.replace("(BaseTransform)", "").replace("def transform", "def __call__")
+    data = DATA.format(name="").replace("mmengine.dataset ", "mmseg.datasets ").replace("BaseDataset", "CustomDataset")
+    data = data.replace("get_data_info", "prepare_train_img")
+    files = {"rows/data.py": data, "rows/jitter.py": jitter, "configs/rows.py": OLD.format(workers=workers)}
+
+    assert findings(files) == expected
+
+
+def test_the_runner_seeds_the_workers(findings: Callable[..., Any]) -> None:
+    jitter = JITTER.replace("self.rng.uniform", "np.random.uniform").replace("np.random.default_rng(0)", "None")
+    files = {**project(config(jitter="dict(type='Jitter', most=2)")), "rows/jitter.py": jitter}
+
+    assert findings({**files, "requirements.txt": "torch==1.7.0\n"}) == {HANDLE}
+
+
+LAMBDA = """\
+from mmengine.dataset import BaseDataset
+from mmengine.registry import DATASETS
+
+@DATASETS.register_module()
+class Rows(BaseDataset):
+    def __init__(self, **kwargs):
+        self.key = lambda name: name.lower()
+        super().__init__(**kwargs)
+"""
+
+
+@pytest.mark.parametrize("method", ["", "fork", "spawn"])
+def test_the_runner_sets_the_start_method_under_every_python(method: str, told: Callable[..., Any]) -> None:
+    environment = f"env_cfg = dict(mp_cfg=dict(mp_start_method='{method}', opencv_num_threads=0))\n" if method else ""
+
+    assert not told({"rows/data.py": LAMBDA, "configs/rows.py": environment + config()}, target_python="3.14")
