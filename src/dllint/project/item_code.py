@@ -11,8 +11,8 @@ from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
-from dllint.project.item_run import ItemRun, named
-from dllint.project.path_use import takes_path
+from dllint.project.item_run import Answers, ItemRun, named
+from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class ItemCode:
     def __init__(self, world: World, workers: WorkerCode) -> None:
         self.world = world
         self.workers = workers
+        self._answers = Answers(world)
         self._runs: dict[Class, list[ItemRun]] = {}
         self._of_line: dict[tuple[Class, Class], list[ItemRun]] = {}
         self._uses: dict[tuple[Class, Class, str], list[_Use]] = {}
@@ -64,7 +65,7 @@ class ItemCode:
             by_scope: dict[tuple[str, int], ItemRun] = {}
             for run in self.workers.of_dataset(value):
                 handed = self._handed(run, by_scope)
-                item = ItemRun(run, *self._receiver(run, handed), *self._index_names(run, handed), handed)
+                item = ItemRun(run, *self._receiver(run, handed), *self._index_names(run, handed), self._answers, handed)
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
@@ -296,7 +297,7 @@ class ItemCode:
                     part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file)
                 )
 
-            for expr in run.expressions:
+            for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
                 if isinstance(expr, CallRef):
                     call = run.file.calls[expr.index]
                     joined = any(meant(argument.value) for argument in call.args) and takes_path(

@@ -285,9 +285,10 @@ class Records(Readings):
         """
         if limits.COUNTING_DEPTH.reached(depth):
             return None
-        if isinstance(expr, (Tuple, List, Dict)):
-            parts = [one for _, one in expr.items] if isinstance(expr, Dict) else expr.elements
-            found = next((found for one in parts if (found := self.object(one, site, depth + 1))), None)
+        if isinstance(expr, Dict):
+            return self._record(expr, site, depth) or self._built(expr, site, depth)
+        if isinstance(expr, (Tuple, List)):
+            found = next((found for one in expr.elements if (found := self.object(one, site, depth + 1))), None)
             return found or self._built(expr, site, depth)
         if isinstance(expr, Comprehension) and expr.kind != "generator":
             inside = _inside(expr, site)
@@ -302,6 +303,20 @@ class Records(Readings):
         if found.kind == HANDLE:
             return None
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
+
+    def _record(self, expr: Dict, site: Site, depth: int) -> Reading | None:
+        """The reading that an entry of a dict comes from, with the keys of all entries that come from one."""
+        found: Reading | None = None
+        under: set[str] = set()
+        for key, one in expr.items:
+            part = self.object(one, site, depth + 1)
+            if part is None:
+                continue
+            found = found or part
+            if not isinstance(key, Constant) or not isinstance(key.value, str):
+                return replace(found, under=frozenset())
+            under.add(key.value)
+        return None if found is None else replace(found, under=frozenset(under))
 
     def _built(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading from which the parts of a list or dict come, if a function returns it or other statements fill

@@ -72,6 +72,8 @@ class Reading:
         kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for their sources.
         level: 0 for all that was read, 1 for an item of it, and so on.
         seen: whether the project uses it as a sequence or dict, so that it is no array.
+        under: the keys that its strings have in records which the project makes of them, `{"label": line}`; empty
+            where the records are what is read.
     """
 
     kind: str
@@ -79,6 +81,7 @@ class Reading:
     file: SourceFile
     call: int
     seen: bool = False
+    under: frozenset[str] = frozenset()
 
     @property
     def span(self) -> Span:
@@ -175,6 +178,9 @@ class Readings(ABC):
                 if base is None and not isinstance(expr.index, (Constant, Slice)):
                     base = self.of_container(expr.value, site)
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
+                key = expr.index.value if isinstance(expr.index, Constant) else None
+                if base is not None and base.under and isinstance(key, str):
+                    return replace(base, under=frozenset()) if key in base.under else None
                 return base if whole else self._element(base)
             case CallRef():
                 return self.through_call(expr.index, site)
