@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
 from dllint.facts.schema import Expr
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
 """Names of functions that take numbers and no arrays."""
+
+By = Literal["index", "drawn", "key"]
+"""What workers look an item up by: its index, a random number, or a field of its record."""
 
 
 class _Use(NamedTuple):
@@ -180,35 +183,36 @@ class ItemCode:
 
     def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[key]` with a key taken from a field of an item's record."""
-        return any(
-            run.derived(one.key, run.fields, fields=True) and run.part_of(one.container, attrs, names)
-            for run, attrs, names in self._uses_of(value, attr, holder)
-            for one in run.lookups
-        )
+        return any(True for _ in self.items(value, attr, holder, "key"))
 
     def items(
-        self, value: Instance, attr: str, holder: Class | None = None, drawn: bool = False
+        self, value: Instance, attr: str, holder: Class | None = None, by: By = "index"
     ) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that read `self.attr[index]` or `self.attr[key][index]`, each with these expressions.
 
-        With `drawn`, those whose index is a random number.
+        With `by` "drawn", those whose index is a random number; with "key", a field of an item's record.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
                 one.expr
                 for one in run.lookups
-                if (run.derived(one.key, run.drawn) if drawn else run.picks(one.key))
-                and run.part_of(one.container, attrs, names)
+                if self._asks(run, one.key, by) and run.part_of(one.container, attrs, names)
             ]
             if found:
                 yield run, found
+
+    @staticmethod
+    def _asks(run: ItemRun, key: Expr, by: By) -> bool:
+        if by == "index":
+            return run.picks(key)
+        return run.derived(key, run.drawn) if by == "drawn" else run.derived(key, run.fields, fields=True)
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers pick random items of `self.attr` and read named fields of them.
 
         Such items are records: items picked from a small table have no named fields.
         """
-        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, drawn=True))
+        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, "drawn"))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset iterate `self.attr`."""

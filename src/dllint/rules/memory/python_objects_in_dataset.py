@@ -10,7 +10,7 @@ from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, External, Instance
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE
+from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE, TEXT
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
@@ -97,8 +97,14 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
             continue
         reading = held.reading
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
-        by_item = by_item or (records.grouped(kept) and code.keyed(value, kept.attr, holder))
+        if not by_item and code.keyed(value, kept.attr, holder):
+            texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
+            by_item = records.grouped(kept) or (
+                texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
+            )
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
+        if reading is None and held.size is None and not _one_per_item(project, value, kept.attr, holder):
+            continue
         if not by_item and not (whole and code.read(value, kept.attr, holder)):
             continue
         if reading is not None and _makes_paths(project, value, kept.attr, reading, holder):
@@ -111,6 +117,14 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         if opaque and (collected is not None or not by_field):
             continue
         yield keeping, held
+
+
+def _one_per_item(project: Project, value: Instance, attr: str, holder: Class) -> bool:
+    """Whether an attribute has one element per item of the dataset, from which the workers make no path."""
+    code = project.item_code
+    if not code.indexed(value, attr, holder) or not code.measured(value, attr, holder):
+        return False
+    return not code.used_as_path(value, attr, holder)
 
 
 def _may_be_objects(project: Project, array: Array) -> bool:
@@ -155,8 +169,11 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
             values["total"] = mib(held.size * regime.workers.count)
             values["workers"] = regime.workers.described
             message = "made_fork_total" if forked else "made_total"
+    elif held.reading is None:
+        message = "each_fork" if forked else "each"
+        if held.filled is not None:
+            related = (Place(held.filled[0].path, held.filled[1], "put into it here"),)
     else:
-        assert held.reading is not None
         values["source"] = held.reading.opener
         message = "read_fork" if forked else "read"
         if held.reading.span.line != kept.span.line or held.reading.file is not kept.file:

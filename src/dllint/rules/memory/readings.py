@@ -99,7 +99,10 @@ class Reading:
 @dataclass(frozen=True)
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
-    is None for objects that the program itself makes. `filled` is the statement that puts them into a container."""
+    is None for objects that the program itself makes. `filled` is the statement that puts them into a container.
+
+    Without a size and a reading, loops over data make one per item.
+    """
 
     reading: Reading | None
     size: int | None
