@@ -33,6 +33,7 @@ from dllint.inference.values import (
     Site,
     Unknown,
     Value,
+    Values,
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, SPLITTING
 from dllint.libraries.index import READERS, canonical
@@ -62,6 +63,9 @@ from dllint.span import Span
 MAPPING = frozenset({"map", "imap", "imap_unordered"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
 SPLIT = "sklearn.model_selection.train_test_split"
+
+_MIXED = 6
+"""From how many results of external functions on the value of an expression no longer has one origin."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,7 @@ class Readings(ABC):
                 if base is not None and (records := self._part_of(base, expr, site)) is not None:
                     return records
         values = self.world.values.evaluate(expr, site)
-        for value in values:
+        for value in values if not self._mixes_callers(values) else ():
             found = self.of_instance(value) if isinstance(value, Instance) else None
             if found is not None and (found.kind != HUB or not isinstance(expr, Name)):
                 return found
@@ -193,6 +197,14 @@ class Readings(ABC):
                 steps = self.origins.expressions(expr, site)
                 return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
         return None
+
+    def _mixes_callers(self, values: Values) -> bool:
+        """Whether a function used for everything returns what any of its callers gives it: then one reading among
+        arrays and tensors says nothing about the call in question."""
+        outside = [one for one in values if isinstance(one, Instance) and isinstance(one.of, External)]
+        if len(outside) < _MIXED:
+            return False
+        return 2 * sum(self.of_instance(one) is not None for one in outside) < len(outside)
 
     def _part_of(self, base: Reading, expr: Attribute, site: Site) -> Reading | None:
         """The records that an external object keeps as an attribute: `COCO(path).anns`."""
