@@ -420,8 +420,15 @@ class Datasets:
             ]
         if around is None:
             return iter(found)
+        above = f"{around.path}." if around.path else ""
         return (
-            Piece(f"{around.path}.{one.path}".lstrip("."), one.value, one.kept, around.given, around.initial and one.initial)
+            Piece(
+                f"{above}{one.path}",
+                one.value,
+                one.kept,
+                around.given,
+                around.initial and one.initial,
+            )
             for one in found
         )
 

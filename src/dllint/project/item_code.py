@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
 """Names of functions that take numbers and no arrays."""
+
+_PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
+"""Names of variables and keys that hold paths."""
 
 By = Literal["index", "drawn", "key"]
 """What workers look an item up by: its index, a random number, or a field of its record."""
@@ -68,7 +72,9 @@ class ItemCode:
             by_scope: dict[tuple[str, int], ItemRun] = {}
             for run in self.workers.of_dataset(value):
                 handed = self._handed(run, by_scope)
-                item = ItemRun(run, *self._receiver(run, handed), *self._index_names(run, handed), self._answers, handed)
+                item = ItemRun(
+                    run, *self._receiver(run, handed), *self._index_names(run, handed), self._answers, handed
+                )
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
@@ -292,9 +298,17 @@ class ItemCode:
         return names
 
     def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers build a path from `self.attr[index]` or from a part of it."""
+        """Whether workers build a path from `self.attr[index]` or from a part of it, or call it one."""
         for run, items in self.items(value, attr, holder):
             names = self.named_items(run, items)
+            if any(_PATH.search(name) for name in names) or any(
+                isinstance(expr, Subscript)
+                and isinstance(expr.index, Constant)
+                and _PATH.search(str(expr.index.value))
+                and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
+                for expr in run.expressions
+            ):
+                return True
 
             def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
                 return any(

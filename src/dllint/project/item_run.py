@@ -135,7 +135,7 @@ class ItemRun:
         match expr:
             case Name():
                 return expr.id in names
-            case Subscript(CallRef(call), Constant(int(part))) if not fields and part in self._answered(call, names):
+            case Subscript(CallRef(made), Constant(int(part))) if not fields and part in self._answered(made, names):
                 return True
             case Subscript():
                 parts = (expr.index, expr.value) if fields else (expr.index,)
@@ -298,7 +298,7 @@ class Answers:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._known: Table[frozenset[int | None]] = {}
+        self._known: Table[Set[int | None]] = {}
 
     def parts(self, run: WorkerRun, call: int, given: Set[Expr]) -> Set[int | None]:
         """The positions in the tuple that a call returns, or None for all that it returns.
@@ -322,7 +322,7 @@ class Answers:
                 )
         return found
 
-    def _returned(self, run: WorkerRun, target: Target, params: Set[str]) -> frozenset[int | None]:
+    def _returned(self, run: WorkerRun, target: Target, params: Set[str]) -> Set[int | None]:
         function = target.function
         inner = replace(run, file=function.file, scope=function.scope, frame=target.frame)
         callee = ItemRun(inner, "", None, set(params), set(), self)

@@ -37,9 +37,7 @@ _TEXT = re.compile(
 """Names of columns, fields and variables that hold strings of natural language, or notations as long."""
 
 
-def taken_as_text(
-    code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index"
-) -> bool:
+def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
     """Whether workers treat `self.attr[index]` as a string: by its methods, or as what a function is given whose
     name speaks of texts."""
     for run, items in code.items(value, attr, holder, by):
@@ -58,9 +56,7 @@ def taken_as_text(
     return False
 
 
-def named_as_text(
-    code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index"
-) -> bool:
+def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
     """Whether workers read `self.attr[index]`, or a field of it, under a name that speaks of a text, or give it to a
     function with such a name."""
     own = bool(_TEXT.search(attr))

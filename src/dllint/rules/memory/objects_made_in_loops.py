@@ -66,9 +66,7 @@ class MadeInLoops:
         around = list(self._around(where))
         if change.kind == "extend" and isinstance(added, Comprehension):
             return self._of_comprehension(added, where, around)
-        for expr in (
-            (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ()
-        ):
+        for expr in (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ():
             if self._is_new(expr, where) and self._many(around):
                 return where.file, where.file.facts.regions[where.region].span
         return None
@@ -120,7 +118,7 @@ class MadeInLoops:
     def _is_new(self, expr: Expr, site: Site) -> bool:
         """Whether an expression makes a new tuple, list or dict of numbers, strings and records."""
         if isinstance(expr, Name):
-            made = [one for one in self.world.values.evaluate(expr, site)]
+            made = self.world.values.evaluate(expr, site)
             return bool(made) and all(
                 isinstance(one, (Display, Mapping))
                 and one.written.site.file is site.file
@@ -179,9 +177,7 @@ class MadeInLoops:
 
     def _is_known_number(self, expr: Expr, site: Site) -> bool:
         values = self.world.values.evaluate(expr, site)
-        return bool(values) and all(
-            isinstance(one, Const) and isinstance(one.value, (int, float)) for one in values
-        )
+        return bool(values) and all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in values)
 
     def _is_counter(self, expr: Name, site: Site) -> bool:
         """Whether a name is the variable of a loop over a range, or the number that `enumerate` gives."""

@@ -47,6 +47,7 @@ from dllint.libraries.records import (
     HUB,
     LINES,
     OF_TABLES,
+    OPAQUE,
     RECORDS,
     ROWS,
     SAME_COLLECTION,
@@ -166,10 +167,12 @@ class Readings(ABC):
                 if base is not None and (records := self._part_of(base, expr, site)) is not None:
                     return records
         values = self.world.values.evaluate(expr, site)
-        for value in values if not self._mixes_callers(values) else ():
-            found = self.of_instance(value) if isinstance(value, Instance) else None
-            if found is not None and (found.kind != HUB or not isinstance(expr, Name)):
-                return found
+        made = () if self._mixes_callers(values) else [one for one in values if isinstance(one, Instance)]
+        read = [one for one in map(self.of_instance, made) if one is not None]
+        read = [one for one in read if one.kind != HUB or not isinstance(expr, Name)]
+        if read:
+            # A format of several whose content is unknown does not hide the others.
+            return next((one for one in read if one.kind != OPAQUE), read[0])
         if not any(isinstance(value, (Unknown, Instance)) for value in values):
             return None
         match expr:
