@@ -169,6 +169,7 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
             message = "made_fork_total" if forked else "made_total"
     elif held.reading is None:
         message = "each_fork" if forked else "each"
+        values["remedy"] = "numbers" if forked else "numbers_sent"
         if held.filled is not None:
             related = (Place(held.filled[0].path, held.filled[1], "put into it here"),)
     else:

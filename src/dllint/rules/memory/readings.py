@@ -10,6 +10,7 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
+    Comprehension,
     Constant,
     Element,
     Entered,
@@ -65,6 +66,7 @@ MAPPING = frozenset({"map", "imap", "imap_unordered"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
 SPLIT = "sklearn.model_selection.train_test_split"
 
+_OF_PAIRS = frozenset({"dict", "OrderedDict"})
 _MIXED = 6
 """From how many results of external functions on the value of an expression no longer has one origin."""
 
@@ -259,6 +261,8 @@ class Readings(ABC):
             return Reading(parsed, 0, site.file, index)
         if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
             return found
+        if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
+            return self._of_pairs(plain[0], site)
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self.of_container(one, site, Display)
@@ -268,6 +272,15 @@ class Readings(ABC):
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
             return None
         return self._yielded(index, site) or self._handed_back(index, site)
+
+    def _of_pairs(self, pairs: Comprehension, site: Site) -> Reading | None:
+        """The reading that the values of `dict([(key, value) for …])` come from. Its keys are as many as its loop
+        has passes, and no items of data by themselves."""
+        inside = site._replace(region=site.file.inside(pairs, site.at, site.region))
+        element = pairs.element
+        value = element.elements[1] if isinstance(element, Tuple) and len(element.elements) == 2 else element
+        found = self.object(value, inside, 1)
+        return None if found is None else replace(found, level=0, seen=True)
 
     def _handed_back(self, index: int, site: Site) -> Reading | None:
         """The reading that a function of the project returns, possibly processed: `return line.strip().split()`."""
