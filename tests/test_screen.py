@@ -102,6 +102,17 @@ def test_short_modules_of_settings_are_read() -> None:
     ) == {"train", "settings"}
 
 
+def test_longer_modules_are_read_if_they_are_settings_alone() -> None:
+    settings = "".join(f"PATH_{number} = 'data/{number}.npz'\n" for number in range(150))
+
+    assert len(settings) > 2000
+    assert selected(
+        train="from settings import N\nfrom tools import M\nDataLoader([], num_workers=N)",
+        settings=settings,
+        tools=f"{settings}\ndef rest():\n    pass\n",
+    ) == {"train", "settings"}
+
+
 def test_short_modules_of_records_are_read_beside_their_dataset() -> None:
     record = "class Example:\n    def __init__(self, text):\n        self.text = text\n"
     dataset = "from record import Example\nclass Rows(Dataset):\n    def __getitem__(self, i): return Example(i)\n"

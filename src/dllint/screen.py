@@ -20,6 +20,9 @@ _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _FEW = 50
 _SMALL = 2000
 """Bytes. A settings module this short costs less to parse than to examine."""
+_SETTINGS = 8000
+"""The same for a module of settings alone, without functions and classes."""
+_DEFINES = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)
 _IMPORT = re.compile(
     # Each run of blanks must match in one way only, or a line of blanks takes quadratic time.
     rb"(?:^|[;:])[ \t\f]*(?:from(?:[ \t]*(\.+))?[ \t]*(?:(\w[\w.]*)[ \t]+)?import\b[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
@@ -147,7 +150,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words, known: 
     chosen |= {path for path in near if _holds(files[path], words.nearby)}
     # Files of functions that processes run: imported where processes start, they may return tensors or use CUDA.
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
-    chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
+    chosen |= {path for path in below if _is_settings(files[path])}
     # Short classes that datasets import: the types of their records.
     of_datasets = {other for path in loading if _READING.search(files[path]) for other in imported[path]}
     chosen |= {path for path in of_datasets if len(files[path]) < _SMALL and _CLASS.search(files[path])}
@@ -157,6 +160,12 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words, known: 
     makers = {path for path in chosen if path in loading or imported[path] & loading}
     chosen |= _going_through(makers, files, imported, importing, words)
     return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
+
+
+def _is_settings(data: bytes) -> bool:
+    """Whether a file is a short module of settings."""
+    short = len(data) < _SMALL or (len(data) < _SETTINGS and _DEFINES.search(data) is None)
+    return short and _SETTING.search(data) is not None
 
 
 def _going_through(

@@ -11,6 +11,36 @@ SELECT = {"select": ["DLL203"]}
 LOADER = 'DataLoader({}, num_workers=2, multiprocessing_context="spawn")'
 
 FOUND: dict[str, dict[str, str]] = {
+    "in the data set of a subset with a base of its own": {
+        "data.py": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset, Subset
+
+class Rows(Dataset):
+    def __init__(self, config):
+        self.config = config
+
+    def __len__(self):
+        return 9
+
+class Stored(Rows):
+    def __init__(self, config):
+        super().__init__(config)
+        self.env = lmdb.open(config["path"])  # DLL203
+
+    def __getitem__(self, index):
+        return self.env.begin().get(str(index).encode())
+
+class Part(Subset, Rows):
+    def __init__(self, dataset, indices):
+        super().__init__(dataset, indices)
+        self.config = dataset.config
+
+def build(path):
+    part = Part(Stored({"path": path}), [0, 1])
+    return DataLoader(part, num_workers=2, multiprocessing_context="spawn")
+"""
+    },
     "inside a transform that the dataset is given": {
         "transforms.py": """\
 import cv2
@@ -729,3 +759,11 @@ def test_functions_that_are_methods_of_an_object(told: Callable[..., Any], cut: 
     found = told({"data.py": SEGMENTED.replace("CUT", cut)}, **SELECT)
 
     assert len(found) == flagged
+
+
+def test_what_a_subset_is_given_is_its_dataset(told: Callable[..., Any]) -> None:
+    files = FOUND["in the data set of a subset with a base of its own"]
+
+    (found,) = told(files, **SELECT)
+
+    assert found.values["kept"] == "Part.dataset.env"

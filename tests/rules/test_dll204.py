@@ -420,3 +420,40 @@ def build(dataset):
     (finding,) = told({"data.py": source})
     assert finding.code == "DLL204"
     assert finding.fixes == ()
+
+
+def test_branches_that_choose_the_function_are_one_finding(told: Callable[..., Any]) -> None:
+    text = """\
+from torch.utils.data import DataLoader
+
+def build(rows, labels, padded):
+    if labels:
+        collate = lambda batch: batch
+    elif padded:
+        collate = lambda batch: batch[1:]
+    else:
+        collate = lambda batch: batch[0]
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
+"""
+
+    (found,) = told({"data.py": text}, **SELECT)
+
+    assert found.span.line == 5
+    assert {place.span.line for place in found.related} == {7, 9, 10}
+
+
+def test_functions_of_different_variables_are_two_findings(told: Callable[..., Any]) -> None:
+    text = """\
+from torch.utils.data import DataLoader
+
+def build(rows, labels):
+    if labels:
+        train = lambda batch: batch
+        test = lambda batch: batch[0]
+    else:
+        train = test = None
+    first = DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=train)
+    return first, DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=test)
+"""
+
+    assert {one.span.line for one in told({"data.py": text}, **SELECT)} == {5, 6}

@@ -83,6 +83,9 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "names that a list is extended by": loop('kept.extend(meta["image"])', head="for x, meta, y in loader:").replace(
+        "return kept", "return save(kept)"
+    ),
     "names that are joined later": loop("kept.append(y)").replace("    return kept\n", "    return ' '.join(kept)\n"),
     "a clone": loop("kept.append(y.clone())"),
     "a copied array": loop("kept.append(y.numpy().copy())"),

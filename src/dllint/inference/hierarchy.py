@@ -96,6 +96,8 @@ class Hierarchy:
                 index = self.own_methods(owner).get(name)
                 if index is not None:
                     return Function(owner.file, index)
+            elif name == "__init__" and isinstance(owner, External) and self.world.knowledge.ends_chain(owner.name):
+                return None
             elif name != "__init__" and isinstance(owner, External):
                 for other in self.world.knowledge.run_by(owner.name, name):
                     if (found := self.method(cls, other)) is not None:

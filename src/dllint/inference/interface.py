@@ -95,6 +95,9 @@ class Knowledge(Protocol):
     def run_by(self, base: str, method: str) -> tuple[str, ...]:
         """Return the methods that a method of an external base class runs on an object of a subclass."""
 
+    def ends_chain(self, base: str) -> bool:
+        """Whether the constructor of an external class calls that of no class after it, or gives it no arguments."""
+
     def exports(self, module: str, name: str) -> bool:
         """Whether `from module import *` is known to bind `name`."""
 

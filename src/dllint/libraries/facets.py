@@ -382,7 +382,8 @@ class Library(NamedTuple):
         datasets: base classes of datasets.
         iterable_datasets: those that a DataLoader iterates as a whole in each worker.
         plain_bases: base classes without an `__iter__` that could split data between workers.
-        dataset_wrappers: datasets that contain other datasets.
+        dataset_wrappers: datasets that contain other datasets → the attribute that holds these. Their constructors
+            hand their arguments to no other.
         lists_arguments: those wrappers that copy their arguments into a list, so that no generator is retained.
         pipelines: datasets whose methods each add a stage and return the dataset.
         subsets: dataset classes that return a dataset with only some items when indexed with several, or from one of
@@ -449,7 +450,7 @@ class Library(NamedTuple):
     datasets: frozenset[str] = frozenset()
     iterable_datasets: frozenset[str] = frozenset()
     plain_bases: frozenset[str] = frozenset()
-    dataset_wrappers: frozenset[str] = frozenset()
+    dataset_wrappers: Mapping[str, str] = NOTHING
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     subsets: Mapping[str, frozenset[str]] = NOTHING

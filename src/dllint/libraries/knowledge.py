@@ -146,6 +146,10 @@ class Libraries:
         return in_dictionary(self.world, base, index, site)
 
     @staticmethod
+    def ends_chain(base: str) -> bool:
+        return index.canonical(base) in index.WRAPPERS
+
+    @staticmethod
     def run_by(base: str, method: str) -> tuple[str, ...]:
         return index.methods_run(base).get(method, ())
 

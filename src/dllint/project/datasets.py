@@ -12,7 +12,7 @@ from dllint.inference import limits
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
+from dllint.libraries.index import DATASET_BASES, WRAPPED_AS, WRAPPERS, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
@@ -290,13 +290,14 @@ class Datasets:
     def filling(self, value: Display | Mapping) -> Iterator[Change]:
         """The changes of a container that happen before workers start.
 
-        For the container of an attribute: those in functions that `__init__` runs, or in a method that the project
-        calls on the new object.
+        For the container of an attribute: those in functions that `__init__` runs, in a method that the project calls
+        on the new object, or in the function that makes the container.
         """
         site, owner = value.written.site, value.owner
         for change in self.world.mappings.history(value):
             file = change.file
-            if owner is not None and site.file.scopes[owner[0]].kind == "class":
+            made_here = file is site.file and change.scope == site.scope
+            if owner is not None and not made_here and site.file.scopes[owner[0]].kind == "class":
                 cls = Class(site.file, owner[0])
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
                 place = (file.path, change.scope)
@@ -440,8 +441,10 @@ class Datasets:
     def _handed_outside(self, value: Instance, around: Piece) -> Iterator[Piece]:
         """The values that an object, which is a piece of another one, passes to an external constructor."""
         inner = contents(self.world, value)
+        outside = self.world.hierarchy.externals(value.of) if isinstance(value.of, Class) else []
+        path = around.path or next((WRAPPED_AS[name] for one in outside if (name := canonical(one)) in WRAPPED_AS), "")
         for one in inner.values:
-            yield around._replace(value=one, given=around.given or inner.given)
+            yield around._replace(path=path, value=one, given=around.given or inner.given)
 
     # Pickling
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
 from dllint.facts.schema import Expr
@@ -11,8 +12,8 @@ from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
-from dllint.project.item_run import ItemRun, named
-from dllint.project.path_use import takes_path
+from dllint.project.item_run import Answers, ItemRun, named
+from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
 """Names of functions that take numbers and no arrays."""
+
+_PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
+"""Names of variables and keys that hold paths."""
+
+By = Literal["index", "drawn", "key"]
+"""What workers look an item up by: its index, a random number, or a field of its record."""
 
 
 class _Use(NamedTuple):
@@ -40,6 +47,7 @@ class ItemCode:
     def __init__(self, world: World, workers: WorkerCode) -> None:
         self.world = world
         self.workers = workers
+        self._answers = Answers(world)
         self._runs: dict[Class, list[ItemRun]] = {}
         self._of_line: dict[tuple[Class, Class], list[ItemRun]] = {}
         self._uses: dict[tuple[Class, Class, str], list[_Use]] = {}
@@ -64,7 +72,9 @@ class ItemCode:
             by_scope: dict[tuple[str, int], ItemRun] = {}
             for run in self.workers.of_dataset(value):
                 handed = self._handed(run, by_scope)
-                item = ItemRun(run, *self._receiver(run, handed), *self._index_names(run, handed), handed)
+                item = ItemRun(
+                    run, *self._receiver(run, handed), *self._index_names(run, handed), self._answers, handed
+                )
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
@@ -179,35 +189,36 @@ class ItemCode:
 
     def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[key]` with a key taken from a field of an item's record."""
-        return any(
-            run.derived(one.key, run.fields, fields=True) and run.part_of(one.container, attrs, names)
-            for run, attrs, names in self._uses_of(value, attr, holder)
-            for one in run.lookups
-        )
+        return any(True for _ in self.items(value, attr, holder, "key"))
 
     def items(
-        self, value: Instance, attr: str, holder: Class | None = None, drawn: bool = False
+        self, value: Instance, attr: str, holder: Class | None = None, by: By = "index"
     ) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that read `self.attr[index]` or `self.attr[key][index]`, each with these expressions.
 
-        With `drawn`, those whose index is a random number.
+        With `by` "drawn", those whose index is a random number; with "key", a field of an item's record.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
                 one.expr
                 for one in run.lookups
-                if (run.derived(one.key, run.drawn) if drawn else run.picks(one.key))
-                and run.part_of(one.container, attrs, names)
+                if self._asks(run, one.key, by) and run.part_of(one.container, attrs, names)
             ]
             if found:
                 yield run, found
+
+    @staticmethod
+    def _asks(run: ItemRun, key: Expr, by: By) -> bool:
+        if by == "index":
+            return run.picks(key)
+        return run.derived(key, run.drawn) if by == "drawn" else run.derived(key, run.fields, fields=True)
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers pick random items of `self.attr` and read named fields of them.
 
         Such items are records: items picked from a small table have no named fields.
         """
-        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, drawn=True))
+        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, "drawn"))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset iterate `self.attr`."""
@@ -287,16 +298,24 @@ class ItemCode:
         return names
 
     def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers build a path from `self.attr[index]` or from a part of it."""
+        """Whether workers build a path from `self.attr[index]` or from a part of it, or call it one."""
         for run, items in self.items(value, attr, holder):
             names = self.named_items(run, items)
+            if any(_PATH.search(name) for name in names) or any(
+                isinstance(expr, Subscript)
+                and isinstance(expr.index, Constant)
+                and _PATH.search(str(expr.index.value))
+                and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
+                for expr in run.expressions
+            ):
+                return True
 
             def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
                 return any(
                     part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file)
                 )
 
-            for expr in run.expressions:
+            for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
                 if isinstance(expr, CallRef):
                     call = run.file.calls[expr.index]
                     joined = any(meant(argument.value) for argument in call.args) and takes_path(

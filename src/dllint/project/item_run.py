@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
-from dllint.libraries.builtin_functions import OF_STRING
+from dllint.inference.memo import Table
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
-    from dllint.project.worker_code import WorkerRun
+    from dllint.inference.edges import Target
+    from dllint.inference.engine import World
 
 _OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
 """Attributes that hardly vary from one item to the next."""
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
-_OF_TEXTS = _CONVERSIONS | OF_STRING
+_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING
 """The same for results computed from a field of a record."""
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
@@ -44,6 +48,7 @@ class ItemRun:
 
     Attributes:
         receiver: the name of `self`, also in a function that a method passes it to; empty in others.
+        answers: what is known of the functions that it calls with the index of an item.
         owner: the key of the class of `self`; None without one.
         given: parameters that hold the index of an item.
         given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
@@ -59,9 +64,11 @@ class ItemRun:
         owner: tuple[str, int] | None,
         index: set[str],
         parts: set[str],
+        answers: Answers,
         handed: Mapping[str, tuple[ItemRun, Expr]] = MappingProxyType({}),
     ) -> None:
         self.run = run
+        self.answers = answers
         self.file: SourceFile = run.file
         self.scope = run.scope
         self.receiver = receiver
@@ -90,7 +97,8 @@ class ItemRun:
                 # An item may be requested by several numbers, and a batch by a list of them.
                 parts = fields or self._is_given(event.value)
                 if event.kind == "assign":
-                    for name, value in named(event.target, event.value, parts):
+                    unpacked = not parts and isinstance(event.value, CallRef)
+                    for name, value in _unpacked(event) if unpacked else named(event.target, event.value, parts):
                         if self.derived(value, known, fields):
                             known.add(name)
                 elif event.kind == "for" and self._is_given(event.value):
@@ -127,6 +135,8 @@ class ItemRun:
         match expr:
             case Name():
                 return expr.id in names
+            case Subscript(CallRef(made), Constant(int(part))) if not fields and part in self._answered(made, names):
+                return True
             case Subscript():
                 parts = (expr.index, expr.value) if fields else (expr.index,)
             case Attribute():
@@ -140,7 +150,14 @@ class ItemRun:
                 parts = [*call.func.children(), *(argument.value for argument in call.args)]
             case CallRef() if fields and self._is_own_call(expr):
                 parts = [argument.value for argument in self.file.calls[expr.index].args]
+            case CallRef() if not fields:
+                return None in self._answered(expr.index, names)
         return any(self.derived(part, names, fields) for part in parts)
+
+    def _answered(self, call: int, names: set[str]) -> Set[int | None]:
+        """The parts of a call's result that depend on the index of the item; None for the result as a whole."""
+        given = {one.value for one in self.file.calls[call].args if self.derived(one.value, names)}
+        return self.answers.parts(self.run, call, given) if given else frozenset()
 
     def _is_own_call(self, expr: CallRef) -> bool:
         """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`."""
@@ -164,8 +181,12 @@ class ItemRun:
     @cached_property
     def expressions(self) -> list[Expr]:
         """Every expression of the method including subexpressions, each once."""
+        return self.written(self.file.calls_of(self.scope))
+
+    def written(self, calls: Iterable[int]) -> list[Expr]:
+        """The same, with the functions and arguments of these calls alone."""
         written = [expr for event in self.events for expr in (event.value, event.target) if expr is not None]
-        for index in self.file.calls_of(self.scope):
+        for index in calls:
             call = self.file.calls[index]
             written += (call.func, *(argument.value for argument in call.args))
         return [part for expr in written for part in without_calls(expr)]
@@ -270,6 +291,61 @@ class ItemRun:
             expr = expr.value
         own = bool(self.receiver) and isinstance(expr, Name) and expr.id == self.receiver
         return ".".join(reversed(names)) if own else ""
+
+
+class Answers:
+    """Finds which parts of what the project's functions return depend on the index of an item that they are given."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._known: Table[Set[int | None]] = {}
+
+    def parts(self, run: WorkerRun, call: int, given: Set[Expr]) -> Set[int | None]:
+        """The positions in the tuple that a call returns, or None for all that it returns.
+
+        `given` are the arguments that hold the index.
+        """
+        found: set[int | None] = set()
+        for target in self.world.calls.targets(run.file, call, run.frame):
+            function, frame = target.function, target.frame
+            params = frozenset(
+                param.name
+                for param in function.file.scopes[function.scope].params
+                if frame is not None
+                and (actual := self.world.parameters.bound(function, param.name, frame).actual) is not None
+                and actual.expr in given
+            )
+            key = (function.key, params)
+            if params and not function.file.scopes[function.scope].is_generator:
+                found |= self.world.memory.remember(
+                    self._known, key, partial(self._returned, run, target, params), frozenset()
+                )
+        return found
+
+    def _returned(self, run: WorkerRun, target: Target, params: Set[str]) -> Set[int | None]:
+        function = target.function
+        inner = replace(run, file=function.file, scope=function.scope, frame=target.frame)
+        callee = ItemRun(inner, "", None, set(params), set(), self)
+        found: set[int | None] = set()
+        for event in callee.events:
+            if event.kind != "return" or event.value is None:
+                continue
+            parts = event.value.elements if isinstance(event.value, Tuple) else ()
+            found.update(position for position, part in enumerate(parts) if callee.derived(part, callee.index))
+            if not parts and callee.derived(event.value, callee.index):
+                found.add(None)
+        return frozenset(found)
+
+
+def _unpacked(event: Event) -> Iterator[tuple[str, Expr]]:
+    """The names that an assignment of a call's result binds, each with its part of the result."""
+    assert event.target is not None
+    assert event.value is not None
+    if isinstance(event.target, Name):
+        yield event.target.id, event.value
+    for position, part in enumerate(event.target.elements if isinstance(event.target, (Tuple, List)) else ()):
+        if isinstance(part, Name):
+            yield part.id, Subscript(event.value, Constant(position))
 
 
 def named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:

@@ -13,7 +13,7 @@ from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
-    from dllint.project.item_code import ItemCode
+    from dllint.project.item_code import By, ItemCode
     from dllint.project.item_run import ItemRun
 
 _OF_TEXTS = re.compile(
@@ -37,10 +37,10 @@ _TEXT = re.compile(
 """Names of columns, fields and variables that hold strings of natural language, or notations as long."""
 
 
-def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
     """Whether workers treat `self.attr[index]` as a string: by its methods, or as what a function is given whose
     name speaks of texts."""
-    for run, items in code.items(value, attr, holder):
+    for run, items in code.items(value, attr, holder, by):
         names = code.named_items(run, items)
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
@@ -56,11 +56,11 @@ def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | No
     return False
 
 
-def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
     """Whether workers read `self.attr[index]`, or a field of it, under a name that speaks of a text, or give it to a
     function with such a name."""
     own = bool(_TEXT.search(attr))
-    known = {id(run): _Parts(run, items) for run, items in code.items(value, attr, holder)}
+    known = {id(run): _Parts(run, items) for run, items in code.items(value, attr, holder, by)}
     for run in code.all_runs(value) if known else ():
         given: list[Expr] = [
             Name(name)

@@ -1,4 +1,4 @@
-"""Which calls are given the path of a file."""
+"""Which calls are given the path of a file, and which only show a text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 _OF_OTHERS = frozenset({"get", "read", "format"})
 """Names among them that other functions have as well."""
+
+_SHOWING = frozenset({"print", "debug", "info", "warning", "warn", "error", "critical", "exception"})
+"""Last names of functions that show a text to a person."""
+
+
+def shows(file: SourceFile, index: int) -> bool:
+    """Whether a call shows what it is given in a message, a warning or an error: a text made for it is no path."""
+    last = last_name(file.calls[index].func)
+    return last is not None and (last in _SHOWING or last.endswith(("Error", "Exception", "Warning")))
 
 
 def takes_path(world: World, file: SourceFile, index: int) -> bool:

@@ -99,10 +99,11 @@ LIBRARY = Library(
     datasets=frozenset({"torch.utils.data.Dataset", "torch.utils.data.IterableDataset"}),
     iterable_datasets=frozenset({"torch.utils.data.IterableDataset"}),
     plain_bases=frozenset({"torch.utils.data.Dataset", "torch.nn.Module"}),
-    dataset_wrappers=frozenset(
-        f"torch.utils.data.{name}"
-        for name in ("Subset", "ConcatDataset", "ChainDataset", "StackDataset", "random_split")
-    ),
+    # torch/utils/data/dataset.py; `random_split` returns objects of Subset.
+    dataset_wrappers={
+        **dict.fromkeys(("torch.utils.data.Subset", "torch.utils.data.random_split"), "dataset"),
+        **{f"torch.utils.data.{name}Dataset": "datasets" for name in ("Concat", "Chain", "Stack")},
+    },
     # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
     lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),
     keeps_arguments=frozenset({"torch.utils.data.random_split"}),

@@ -115,6 +115,9 @@ class Body:
         """Whether the kept value is a part of the batch that may not be a tensor."""
         if isinstance(kept.expr, Name):
             unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
+        elif isinstance(kept.expr, Subscript):
+            # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
+            unclear = kept.how == "extend" and isinstance(kept.expr.index, Constant)
         else:
             unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
         return unclear and not self._joined(kept.container)

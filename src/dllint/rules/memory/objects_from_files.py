@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 from dllint.facts.nodes import (
     CallRef,
@@ -26,6 +26,7 @@ from dllint.inference.values import (
     Const,
     Display,
     External,
+    Function,
     Instance,
     Mapping,
     Pattern,
@@ -49,6 +50,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
+from dllint.rules.memory.objects_made_in_loops import ARRAYS_AND_PATHS, MadeInLoops
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
 from dllint.span import Span
 
@@ -75,11 +77,14 @@ class Records(Readings):
     def __init__(self, project: Project) -> None:
         super().__init__(project)
         self.datasets = project.datasets
+        self.in_loops = MadeInLoops(project.datasets)
         self._filled: Table[Held | None] = {}
         self._iterated: set[tuple[Expr, Site]] = set()
 
     def kept(self, kept: Kept) -> Held | None:
         """The many Python objects that an attribute keeps; None if it keeps none."""
+        if self._is_configured(kept):
+            return None
         held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
         if held and all(held):
             return held[0]
@@ -89,7 +94,24 @@ class Records(Readings):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
                 return self._whole(reading)
+        made = [self.in_loops.made(value) for value in kept.values if not isinstance(value, (Const, Unknown))]
+        if made and all(made):
+            return Held(None, None, made[0])
         return None
+
+    def _is_configured(self, kept: Kept) -> bool:
+        """Whether an attribute is a parameter that an entry of a file is passed to by its name, as
+        `Rows(**config["args"])` does: a setting."""
+        expr, site = kept.store.value, kept.site
+        if not isinstance(expr, Name) or site.frame is None or site.frame.actuals is None:
+            return False
+        if all(param.name != expr.id for param in site.file.scopes[site.scope].params):
+            return False
+        bound = self.world.parameters.bound(Function(site.file, site.scope), expr.id, site.frame)
+        if bound.case != "keywords":
+            return False
+        mappings = (self.world.values.passed(one) for one in site.frame.actuals.mappings)
+        return any(isinstance(one, Instance) and self.of_instance(one) is not None for one in chain(*mappings))
 
     def table(self, kept: Kept) -> Held | None:
         """The table of pandas that an attribute keeps, whose columns of strings are Python objects."""
@@ -276,7 +298,7 @@ class Records(Readings):
                 continue
             for value in self.world.values.evaluate(part, site):
                 name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
-                if isinstance(value, Pattern) or name.startswith(("torch.", "numpy.", "os.path.", "pathlib.", "PIL.")):
+                if isinstance(value, Pattern) or name.startswith(ARRAYS_AND_PATHS):
                     return False
         return True
 
@@ -296,9 +318,10 @@ class Records(Readings):
         """
         if limits.COUNTING_DEPTH.reached(depth):
             return None
-        if isinstance(expr, (Tuple, List, Dict)):
-            parts = [one for _, one in expr.items] if isinstance(expr, Dict) else expr.elements
-            found = next((found for one in parts if (found := self.object(one, site, depth + 1))), None)
+        if isinstance(expr, Dict):
+            return self._record(expr, site, depth) or self._built(expr, site, depth)
+        if isinstance(expr, (Tuple, List)):
+            found = next((found for one in expr.elements if (found := self.object(one, site, depth + 1))), None)
             return found or self._built(expr, site, depth)
         if isinstance(expr, Comprehension) and expr.kind != "generator":
             inside = _inside(expr, site)
@@ -313,6 +336,20 @@ class Records(Readings):
         if found.kind == HANDLE:
             return None
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
+
+    def _record(self, expr: Dict, site: Site, depth: int) -> Reading | None:
+        """The reading that an entry of a dict comes from, with the keys of all entries that come from one."""
+        found: Reading | None = None
+        under: set[str] = set()
+        for key, one in expr.items:
+            part = self.object(one, site, depth + 1)
+            if part is None:
+                continue
+            found = found or part
+            if not isinstance(key, Constant) or not isinstance(key.value, str):
+                return replace(found, under=frozenset())
+            under.add(key.value)
+        return None if found is None else replace(found, under=frozenset(under))
 
     def _built(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading from which the parts of a list or dict come, if a function returns it or other statements fill

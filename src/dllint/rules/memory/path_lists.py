@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Optional
 
+from dllint.facts import nodes
 from dllint.facts.nodes import (
     Attribute,
     BinOp,
@@ -16,7 +17,6 @@ from dllint.facts.nodes import (
     LambdaRef,
     List,
     Name,
-    Set,
     Starred,
     Subscript,
     Tuple,
@@ -27,13 +27,13 @@ from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
-from dllint.project.path_use import takes_path
+from dllint.project.path_use import shows, takes_path
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 _NUMBERS = frozenset({"int", "float"})
-_NEUTRAL = frozenset({"len", "print", "isinstance", "debug", "info", "warning", "error"})
+_NEUTRAL = frozenset({"len", "isinstance"})
 _PATH, _NUMBER, _OTHER = "path", "number", "other"
 
 _EACH = "each"
@@ -53,6 +53,14 @@ def are_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: 
     """Whether the workers use `self.attr[index]` as a whole as a path."""
     uses = _uses(world, code, value, attr, holder)
     return set(uses) == {()} and _PATH in uses[()]
+
+
+def holds_paths(
+    world: World, code: ItemCode, value: Instance, attr: str, keys: Set[str], holder: Class | None = None
+) -> bool:
+    """Whether the workers use a field of `self.attr[index]` with one of these keys as a path."""
+    used = _uses(world, code, value, attr, holder)
+    return any(_PATH in kinds for part, kinds in used.items() if part[:1] and part[0] in keys)
 
 
 def _uses(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None) -> _Uses:
@@ -140,6 +148,8 @@ class _Function:
         """How the function uses each part."""
         found: _Uses = {}
         for index in self.file.calls_of(self.scope):
+            if shows(self.file, index):
+                continue
             call = self.file.calls[index]
             at = (call.span.line, call.span.column)
             for argument in call.args:
@@ -173,7 +183,7 @@ class _Function:
             part = self._part(one, at)
             if part is None:
                 self._inside(one, at, found)
-            elif joins or isinstance(expr, (List, Tuple, Set, Dict)):
+            elif joins or isinstance(expr, (List, Tuple, nodes.Set, Dict)):
                 found.setdefault(part, set()).add(_PATH if joins else _OTHER)
 
     def _given_to(self, index: int, keyword: Optional[str], value: Expr, part: _Part) -> _Uses:

@@ -6,19 +6,21 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.memory_trend import grows
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class, Instance
-from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE
+from dllint.inference.values import Class, External, Instance
+from dllint.libraries.index import READERS, canonical
+from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE, TEXT
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
+from dllint.project.arrays import Array
 from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.objects_from_files import Records
-from dllint.rules.memory.path_lists import are_paths, lists_paths
-from dllint.rules.memory.readings import Held, grows_when_forked
+from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
+from dllint.rules.memory.readings import Held, Reading, grows_when_forked
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
@@ -81,7 +83,8 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         if not keeping.initial or not isinstance(holder, Class):
             continue
         arrays, records = project.arrays, project.ask(Records)
-        if arrays.collected(kept.values):
+        collected = arrays.collected(kept.values)
+        if collected is not None and not _may_be_objects(project, collected):
             continue
         table = records.table(kept)
         if table is not None and named_as_text(code, value, kept.attr, holder):
@@ -94,24 +97,47 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
             continue
         reading = held.reading
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
-        by_item = by_item or (records.grouped(kept) and code.keyed(value, kept.attr, holder))
+        if not by_item and code.keyed(value, kept.attr, holder):
+            texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
+            by_item = records.grouped(kept) or (texts_of_items and named_as_text(code, value, kept.attr, holder, "key"))
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
+        if reading is None and held.size is None and not _one_per_item(project, value, kept.attr, holder):
+            continue
         if not by_item and not (whole and code.read(value, kept.attr, holder)):
             continue
-        if reading is not None and _makes_paths(project, value, kept.attr, reading.kind, holder):
+        if reading is not None and _makes_paths(project, value, kept.attr, reading, holder):
             continue
         texts = (ask(code, value, kept.attr, holder) for ask in (taken_as_text, named_as_text))
         if reading is not None and reading.kind == COLUMN and not any(texts):
             continue
-        opaque = reading is not None and reading.kind == OPAQUE and not reading.seen
-        if opaque and not (code.has_fields(value, kept.attr, holder) or code.drawn(value, kept.attr, holder)):
+        opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
+        by_field = code.has_fields(value, kept.attr, holder) or code.drawn(value, kept.attr, holder)
+        if opaque and (collected is not None or not by_field):
             continue
         yield keeping, held
 
 
-def _makes_paths(project: Project, value: Instance, attr: str, kind: str, holder: Class) -> bool:
-    """Whether the workers make paths from the lines or table rows that an attribute holds."""
+def _one_per_item(project: Project, value: Instance, attr: str, holder: Class) -> bool:
+    """Whether an attribute has one element per item of the dataset, from which the workers make no path."""
     code = project.item_code
+    if not code.indexed(value, attr, holder) or not code.measured(value, attr, holder):
+        return False
+    return not code.used_as_path(value, attr, holder)
+
+
+def _may_be_objects(project: Project, array: Array) -> bool:
+    """Whether what counts as an array is whatever a file contains: `torch.load` of one format of several."""
+    site = project.world.call_site(array.file, array.call, array.frame)
+    values = project.world.values.evaluate(CallRef(array.call), site)
+    names = (one.of.name for one in values if isinstance(one, Instance) and isinstance(one.of, External))
+    return any(READERS.get(canonical(name)) == OPAQUE for name in names)
+
+
+def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading, holder: Class) -> bool:
+    """Whether the workers make paths from the lines or table rows that an attribute holds."""
+    code, kind = project.item_code, reading.kind
+    if kind == LINES and reading.under:
+        return holds_paths(project.world, code, value, attr, reading.under, holder)
     if kind == LINES and code.used_as_path(value, attr, holder):
         return True
     asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths
@@ -141,8 +167,12 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
             values["total"] = mib(held.size * regime.workers.count)
             values["workers"] = regime.workers.described
             message = "made_fork_total" if forked else "made_total"
+    elif held.reading is None:
+        message = "each_fork" if forked else "each"
+        values["remedy"] = "numbers" if forked else "numbers_sent"
+        if held.filled is not None:
+            related = (Place(held.filled[0].path, held.filled[1], "put into it here"),)
     else:
-        assert held.reading is not None
         values["source"] = held.reading.opener
         message = "read_fork" if forked else "read"
         if held.reading.span.line != kept.span.line or held.reading.file is not kept.file:

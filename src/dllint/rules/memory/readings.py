@@ -10,6 +10,7 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
+    Comprehension,
     Constant,
     Element,
     Entered,
@@ -33,6 +34,7 @@ from dllint.inference.values import (
     Site,
     Unknown,
     Value,
+    Values,
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, SPLITTING
 from dllint.libraries.index import READERS, canonical
@@ -46,6 +48,7 @@ from dllint.libraries.records import (
     HUB,
     LINES,
     OF_TABLES,
+    OPAQUE,
     RECORDS,
     ROWS,
     SAME_COLLECTION,
@@ -63,6 +66,10 @@ MAPPING = frozenset({"map", "imap", "imap_unordered"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
 SPLIT = "sklearn.model_selection.train_test_split"
 
+_OF_PAIRS = frozenset({"dict", "OrderedDict"})
+_MIXED = 6
+"""From how many results of external functions on the value of an expression no longer has one origin."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -72,6 +79,8 @@ class Reading:
         kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for their sources.
         level: 0 for all that was read, 1 for an item of it, and so on.
         seen: whether the project uses it as a sequence or dict, so that it is no array.
+        under: the keys that its strings have in records which the project makes of them, `{"label": line}`; empty
+            where the records are what is read.
     """
 
     kind: str
@@ -79,6 +88,7 @@ class Reading:
     file: SourceFile
     call: int
     seen: bool = False
+    under: frozenset[str] = frozenset()
 
     @property
     def span(self) -> Span:
@@ -96,7 +106,10 @@ class Reading:
 @dataclass(frozen=True)
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
-    is None for objects that the program itself makes. `filled` is the statement that puts them into a container."""
+    is None for objects that the program itself makes. `filled` is the statement that puts them into a container.
+
+    Without a size and a reading, loops over data make one per item.
+    """
 
     reading: Reading | None
     size: int | None
@@ -156,10 +169,12 @@ class Readings(ABC):
                 if base is not None and (records := self._part_of(base, expr, site)) is not None:
                     return records
         values = self.world.values.evaluate(expr, site)
-        for value in values:
-            found = self.of_instance(value) if isinstance(value, Instance) else None
-            if found is not None and (found.kind != HUB or not isinstance(expr, Name)):
-                return found
+        made = () if self._mixes_callers(values) else [one for one in values if isinstance(one, Instance)]
+        read = [one for one in map(self.of_instance, made) if one is not None]
+        read = [one for one in read if one.kind != HUB or not isinstance(expr, Name)]
+        if read:
+            # A format of several whose content is unknown does not hide the others.
+            return next((one for one in read if one.kind != OPAQUE), read[0])
         if not any(isinstance(value, (Unknown, Instance)) for value in values):
             return None
         match expr:
@@ -175,6 +190,9 @@ class Readings(ABC):
                 if base is None and not isinstance(expr.index, (Constant, Slice)):
                     base = self.of_container(expr.value, site)
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
+                key = expr.index.value if isinstance(expr.index, Constant) else None
+                if base is not None and base.under and isinstance(key, str):
+                    return replace(base, under=frozenset()) if key in base.under else None
                 return base if whole else self._element(base)
             case CallRef():
                 return self.through_call(expr.index, site)
@@ -184,6 +202,14 @@ class Readings(ABC):
                 steps = self.origins.expressions(expr, site)
                 return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
         return None
+
+    def _mixes_callers(self, values: Values) -> bool:
+        """Whether a function used for everything returns what any of its callers gives it: then one reading among
+        arrays and tensors says nothing about the call in question."""
+        outside = [one for one in values if isinstance(one, Instance) and isinstance(one.of, External)]
+        if len(outside) < _MIXED:
+            return False
+        return 2 * sum(self.of_instance(one) is not None for one in outside) < len(outside)
 
     def _part_of(self, base: Reading, expr: Attribute, site: Site) -> Reading | None:
         """The records that an external object keeps as an attribute: `COCO(path).anns`."""
@@ -235,6 +261,8 @@ class Readings(ABC):
             return Reading(parsed, 0, site.file, index)
         if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
             return found
+        if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
+            return self._of_pairs(plain[0], site)
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self.of_container(one, site, Display)
@@ -244,6 +272,15 @@ class Readings(ABC):
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
             return None
         return self._yielded(index, site) or self._handed_back(index, site)
+
+    def _of_pairs(self, pairs: Comprehension, site: Site) -> Reading | None:
+        """The reading that the values of `dict([(key, value) for …])` come from. Its keys are as many as its loop
+        has passes, and no items of data by themselves."""
+        inside = site._replace(region=site.file.inside(pairs, site.at, site.region))
+        element = pairs.element
+        value = element.elements[1] if isinstance(element, Tuple) and len(element.elements) == 2 else element
+        found = self.object(value, inside, 1)
+        return None if found is None else replace(found, level=0, seen=True)
 
     def _handed_back(self, index: int, site: Site) -> Reading | None:
         """The reading that a function of the project returns, possibly processed: `return line.strip().split()`."""

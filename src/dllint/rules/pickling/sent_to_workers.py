@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from dllint.facts.nodes import Name
 from dllint.finding import Finding, Fix, Place, Severity, shown_only
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
@@ -113,14 +114,35 @@ def unpicklable(
 
 def _causes(one: Sent) -> Iterator[Hashable]:
     """The keys of what one edit fixes: the object itself, all of one statement, and the alternatives that branches
-    of an `if` assign to the same attribute."""
+    of an `if` assign to the same attribute or variable."""
     yield one.file.path, one.span
     if one.statement is not None and one.statement != one.span:
         yield one.file.path, one.statement
+    yield from _chosen(one)
     kept = one.kept
     written_here = kept is not None and kept.file is one.file and kept.store.event.span == one.statement
     if kept is not None and kept.owner is not None and written_here:
         yield kept.owner.key, kept.scope, kept.attr
+
+
+def _chosen(one: Sent) -> Iterator[Hashable]:
+    """The key of an `if` whose branches assign to one variable: the place where its tests stand."""
+    for number, scope in enumerate(one.file.scopes):
+        for event in scope.events:
+            if event.kind != "assign" or event.span != one.statement or not isinstance(event.target, Name):
+                continue
+            region = one.file.facts.regions[event.region]
+            if region.kind == "if":
+                yield one.file.path, number, event.target.id, _first_test(one.file, event.region)
+
+
+def _first_test(file: SourceFile, branch: int) -> Span:
+    """Where the chain of `if`, `elif` and `else` begins that a branch belongs to."""
+    region = file.facts.regions[branch]
+    above = file.facts.regions[region.parent]
+    while above.kind == "if" and not above.holds and region.kind == "if":
+        region, above = above, file.facts.regions[above.parent]
+    return region.span
 
 
 def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regime]]:

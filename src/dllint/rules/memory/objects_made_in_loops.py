@@ -1,0 +1,203 @@
+"""Lists and dicts into which loops over data put a new tuple, list or dict per pass: one Python object per item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    Element,
+    IfExp,
+    List,
+    Name,
+    Starred,
+    Subscript,
+    Tuple,
+)
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.entries import Change
+from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Pattern, Site, Value
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.counting import iterations, loops
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.datasets import Datasets
+
+ARRAYS_AND_PATHS = ("torch.", "numpy.", "os.path.", "pathlib.", "PIL.")
+"""How the names of functions begin whose results are arrays, images or paths."""
+_RANGES = frozenset({"range", "trange", "arange"})
+_OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
+_NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
+
+
+class MadeInLoops:
+    """Finds containers of new objects whose number depends on data that only a run knows."""
+
+    def __init__(self, datasets: Datasets) -> None:
+        self.datasets = datasets
+        self.world = datasets.world
+        self.counters: frozenset[str] = frozenset()
+
+    def made(self, value: Value) -> tuple[SourceFile, Span] | None:
+        """Where a list gets a new object per pass of loops over data; None if none does so provably."""
+        if not isinstance(value, Display) or value.kind == "tuple":
+            return None
+        expr, site = value.written.expr, value.written.site
+        if isinstance(expr, Comprehension):
+            return self._of_comprehension(expr, site, [])
+        changes = [one for one in self.datasets.filling(value) if one.kind in ("add", "extend")]
+        for change in limits.CHANGES.first(changes):
+            where = self.world.mappings.changed_at(change, value)
+            found = None if change.value is None else self._of_change(change, change.value, where)
+            if found is not None:
+                return found
+        return None
+
+    def _of_change(self, change: Change, added: Expr, where: Site) -> tuple[SourceFile, Span] | None:
+        around = list(self._around(where))
+        if change.kind == "extend" and isinstance(added, Comprehension):
+            return self._of_comprehension(added, where, around)
+        for expr in (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ():
+            if self._is_new(expr, where) and self._many(around):
+                return where.file, where.file.facts.regions[where.region].span
+        return None
+
+    def _of_comprehension(
+        self, expr: Comprehension, site: Site, around: list[tuple[Expr, Site]]
+    ) -> tuple[SourceFile, Span] | None:
+        inside = site._replace(region=site.file.inside(expr, site.at, site.region))
+        loops_of_it = [(clause.iterable, inside) for clause in expr.clauses]
+        self.counters = frozenset(
+            name for clause in expr.clauses for name in _counters(clause.target, clause.iterable, site.file)
+        )
+        if expr.kind == "generator" or not self._is_new(expr.element, inside) or not self._many(loops_of_it + around):
+            return None
+        return site.file, site.file.facts.regions[inside.region].span
+
+    def _around(self, where: Site) -> Iterator[tuple[Expr, Site]]:
+        """What the loops around a place iterate, innermost first."""
+        for index in loops(where.file, where.region):
+            region = where.file.facts.regions[index]
+            if region.kind == "for" and region.expr is not None:
+                yield region.expr, where._replace(region=region.parent, at=(region.span.line, region.span.column))
+
+    def _many(self, iterated: list[tuple[Expr, Site]]) -> bool:
+        """Whether two nested loops run as often as data tells, or one does for each number below a length."""
+        unknown = [one for one in iterated if iterations(self.datasets, *one) is None]
+        if len(unknown) > 1:
+            return any(self._counts_data(expr, site) for expr, site in unknown)
+        return any(self._is_length(expr, site) for expr, site in unknown)
+
+    @staticmethod
+    def _is_length(expr: Expr, site: Site) -> bool:
+        """Whether an expression is `range(len(data))`."""
+        parts = list(walk(expr, site.file))
+        names = [last_name(site.file.calls[part.index].func) for part in parts if isinstance(part, CallRef)]
+        return "len" in names and any(name in _RANGES for name in names)
+
+    @staticmethod
+    def _counts_data(expr: Expr, site: Site) -> bool:
+        """Whether the passes of a loop are more than a number that someone chooses."""
+        ranges = isinstance(expr, CallRef) and last_name(site.file.calls[expr.index].func) in _RANGES
+        if not ranges or not isinstance(expr, CallRef):
+            return True
+        bounds = [argument.value for argument in site.file.calls[expr.index].args]
+        return any(not isinstance(part, (Constant, Name, Attribute)) for part in bounds)
+
+    # What is put in
+
+    def _is_new(self, expr: Expr, site: Site) -> bool:
+        """Whether an expression makes a new tuple, list or dict of numbers, strings and records."""
+        if isinstance(expr, Name):
+            made = self.world.values.evaluate(expr, site)
+            return bool(made) and all(
+                isinstance(one, (Display, Mapping))
+                and one.written.site.file is site.file
+                and one.written.site.scope == site.scope
+                and bool(loops(site.file, one.written.site.region))
+                and self._is_new(one.written.expr, one.written.site)
+                for one in made
+            )
+        if not isinstance(expr, (Tuple, List, Dict)):
+            return False
+        if isinstance(expr, Dict) and expr.items and all(isinstance(key, Constant) for key, _ in expr.items):
+            # A dict is large itself, whatever it refers to.
+            return not any(self._is_array_or_path(part, site) for _, part in expr.items)
+        parts = [part for _, part in expr.items] if isinstance(expr, Dict) else list(expr.elements)
+        return bool(parts) and all(self._is_plain(part, site, 0) for part in parts)
+
+    def _is_array_or_path(self, expr: Expr, site: Site) -> bool:
+        for value in self.world.values.evaluate(expr, site):
+            name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
+            if isinstance(value, Pattern) or name.startswith(ARRAYS_AND_PATHS):
+                return True
+        return False
+
+    def _is_plain(self, expr: Expr, site: Site, depth: int) -> bool:
+        """Whether an expression is known to be a number, a string that is no path, or a record of these."""
+        if limits.COUNTING_DEPTH.exceeded(depth) or isinstance(expr, Starred):
+            return False
+        if isinstance(expr, (Tuple, List)):
+            return all(self._is_plain(part, site, depth + 1) for part in expr.elements)
+        if isinstance(expr, Dict):
+            return all(self._is_plain(part, site, depth + 1) for _, part in expr.items)
+        if self._is_number(expr, site, depth):
+            return True
+        values = self.world.values.evaluate(expr, site)
+        return bool(values) and all(self._is_record(one) for one in values)
+
+    def _is_number(self, expr: Expr, site: Site, depth: int) -> bool:
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return False
+        match expr:
+            case Constant():
+                return not isinstance(expr.value, str)
+            case BinOp():
+                return expr.op in _NUMERIC and all(
+                    self._is_number(side, site, depth + 1) for side in (expr.left, expr.right)
+                )
+            case IfExp():
+                return all(self._is_number(side, site, depth + 1) for side in (expr.body, expr.orelse))
+            case CallRef():
+                return last_name(site.file.calls[expr.index].func) in _OF_NUMBERS
+            case Name():
+                return self._is_counter(expr, site) or self._is_known_number(expr, site)
+            case Attribute() | Subscript() | Element():
+                return self._is_known_number(expr, site)
+        return False
+
+    def _is_known_number(self, expr: Expr, site: Site) -> bool:
+        values = self.world.values.evaluate(expr, site)
+        return bool(values) and all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in values)
+
+    def _is_counter(self, expr: Name, site: Site) -> bool:
+        """Whether a name is the variable of a loop over a range, or the number that `enumerate` gives."""
+        events = (one for one in site.file.scopes[site.scope].events if one.kind == "for")
+        return expr.id in self.counters or any(
+            expr.id in _counters(event.target, event.value, site.file)
+            for event in events
+            if event.target is not None and event.value is not None
+        )
+
+    @staticmethod
+    def _is_record(value: Value) -> bool:
+        if isinstance(value, Instance):
+            return isinstance(value.of, Class)
+        return isinstance(value, (Const, Display, Mapping))
+
+
+def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:
+    """The variable of a loop over a range, or the one for the number that `enumerate` gives."""
+    last = last_name(file.calls[iterable.index].func) if isinstance(iterable, CallRef) else None
+    first = target.elements[0] if isinstance(target, (Tuple, List)) else target
+    if isinstance(first, Name) and (last == "enumerate" if first is not target else last in _RANGES):
+        yield first.id
