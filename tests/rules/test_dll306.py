@@ -73,6 +73,24 @@ FOUND: dict[str, str] = {
     "cycle by another name": function(
         "return again(loader)  # DLL306", before="from itertools import cycle as again\n\n"
     ),
+    "a cycle of pinned batches": function("return itertools.cycle(loader)  # DLL306").replace("4)", "4, pin_memory=True)"),
+    "a cycle of batches that may be pinned": function("return itertools.cycle(loader)  # DLL306").replace(
+        "4)", "4, pin_memory=data.pin)"
+    ),
+    "a cycle of batches that are shared by file": function(
+        "return itertools.cycle(loader)  # DLL306",
+        before="torch.multiprocessing.set_sharing_strategy('file_system')\n\n",
+    ),
+    "a cycle beside the loader that ends": function(
+        "for x, y in zip(DataLoader(data), itertools.cycle(loader)):  # DLL306\n    print(x)"
+    ),
+    "cycles of several loaders": function(
+        "its = {name: iter(itertools.cycle(one)) for name, one in {'a': loader}.items()}  # DLL306\nreturn its"
+    ),
+    "a cycle of an attribute": HEAD + "class Run:\n    def __init__(self, data):\n"
+    "        self.loader, self.other = self.make(data)\n\n    def make(self, data):\n"
+    "        return DataLoader(data, num_workers=2, pin_memory=True), None\n\n"
+    "    def run(self):\n        return iter(itertools.cycle(self.loader))  # DLL306\n",
     "a comprehension": function("return [batch for batch in tqdm(loader)]  # DLL306"),
     "joined": function("return torch.cat([y for x, y in loader])  # DLL306"),
     "keywords of the loader": loop(
@@ -113,6 +131,12 @@ SILENT: dict[str, str] = {
     "a cycle of the project": function(
         "return cycle(loader)", before="def cycle(loader):\n    while True:\n        yield from loader\n\n"
     ),
+    "a cycle of the project in place of the library's": function(
+        "return cycle(loader)",
+        before="from itertools import cycle\n\ndef cycle(loader):\n    while True:\n        yield from loader\n\n",
+    ),
+    "a cycle of something else": function("return itertools.cycle(loader.dataset), itertools.cycle(range(len(loader)))"),
+    "a cycle without workers": function("return itertools.cycle(loader)").replace("num_workers=4", "pin_memory=True"),
     "lengths": function("return [len(batch) for batch in loader]"),
     "a bounded buffer": HEAD + "from collections import deque\n\ndef run(data):\n    kept = deque(maxlen=8)\n"
     "    for x, y in DataLoader(data, num_workers=2):\n        kept.append(x.cpu())\n",
