@@ -55,6 +55,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
             *loaders,
             *dict.fromkeys(entries),
             *dict.fromkeys(beginnings),
+            *map(project.place, project.ask(OpenCV).branches(found)),
         ),
         fixes=project.ask(OpenCV).fixes(first.run, first.loader),
         statement=first.call.statement,
