@@ -73,7 +73,9 @@ FOUND: dict[str, str] = {
     "cycle by another name": function(
         "return again(loader)  # DLL306", before="from itertools import cycle as again\n\n"
     ),
-    "a cycle of pinned batches": function("return itertools.cycle(loader)  # DLL306").replace("4)", "4, pin_memory=True)"),
+    "a cycle of pinned batches": function("return itertools.cycle(loader)  # DLL306").replace(
+        "4)", "4, pin_memory=True)"
+    ),
     "a cycle of batches that may be pinned": function("return itertools.cycle(loader)  # DLL306").replace(
         "4)", "4, pin_memory=data.pin)"
     ),
@@ -135,7 +137,9 @@ SILENT: dict[str, str] = {
         "return cycle(loader)",
         before="from itertools import cycle\n\ndef cycle(loader):\n    while True:\n        yield from loader\n\n",
     ),
-    "a cycle of something else": function("return itertools.cycle(loader.dataset), itertools.cycle(range(len(loader)))"),
+    "a cycle of something else": function(
+        "return itertools.cycle(loader.dataset), itertools.cycle(range(len(loader)))"
+    ),
     "a cycle without workers": function("return itertools.cycle(loader)").replace("num_workers=4", "pin_memory=True"),
     "lengths": function("return [len(batch) for batch in loader]"),
     "a bounded buffer": HEAD + "from collections import deque\n\ndef run(data):\n    kept = deque(maxlen=8)\n"

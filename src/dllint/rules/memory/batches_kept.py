@@ -66,9 +66,7 @@ def _shares_by_file(project: Project, loader: Loader) -> bool:
 
 def _finding(kept: KeptBatch, place: str | None, waiting: int | None) -> Finding:
     if place is not None:
-        return Finding(
-            CODE, kept.file.path, kept.span, "repeats", {"place": place}, statement=kept.statement
-        )
+        return Finding(CODE, kept.file.path, kept.span, "repeats", {"place": place}, statement=kept.statement)
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
     shown = waiting is not None and waiting >= _SHOWN
