@@ -17,6 +17,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.kept_batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
+from dllint.rules.memory.split_batches import SplitBatch, split_batches
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -39,7 +40,18 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         finding = _finding(kept, place, ahead(project, kept.loader))
         causes.add(Use(finding, project.loader_place(kept.loader)), (kept.file.path, kept.span))
+    for loader in project.loaders:
+        if not project.regimes(loader) or not loader.workers().possible or _shares_by_file(project, loader):
+            continue
+        for split in split_batches(project, loader):
+            place = (split.function.file.path, split.span)
+            causes.add(Use(_of_split(split), project.loader_place(loader), split.total), place)
     yield from map(worst, causes)
+
+
+def _of_split(split: SplitBatch) -> Finding:
+    values: dict[str, str | int] = {"collate": split.function.name, "tensors": split.tensors, "total": split.total}
+    return Finding(CODE, split.function.file.path, split.span, "split", values, statement=split.statement)
 
 
 def _place(project: Project, loader: Loader) -> str | None:
@@ -114,6 +126,9 @@ def _is_array(expr: Expr, file: SourceFile) -> bool:
 
 def judge(case: Case) -> Judgement:
     """Does the loop gain tensors in shared memory, and their descriptors, with every batch?"""
+    if case.finding.message == "split":
+        failure = case.failure
+        return case.confirmed(failure) if failure else case.inconclusive("this run stayed below the limit")
     kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
     if not kept:
         return case.inconclusive("too few batches arrived to see growth")
