@@ -48,7 +48,62 @@ def both(items, use_process):
         return pool.map(work, items)
 """
 
+THREADS = f"""{SPAWNED}
+import threading
+
+class Trainer(threading.Thread):
+    def __init__(self, loader, start=False):
+        super().__init__(daemon=True)
+        self.loader = loader
+        if start:
+            self.start()
+
+    def run(self):
+        for batch in self.loader:
+            print(batch)
+
+class Quick(Trainer):
+    pass
+
+class Lazy(Trainer):
+    def start(self):
+        print("not yet")
+"""
+
 FOUND: dict[str, str] = {
+    "a thread of the project's class": f"""{THREADS}
+trainer = Trainer(loader)
+trainer.start()  # DLL102
+""",
+    "a thread that its constructor starts": f"""{THREADS}
+trainer = Trainer(loader, start=True)  # DLL102
+""",
+    "a thread of a class derived twice": f"""{THREADS}
+Quick(loader=loader).start()  # DLL102
+""",
+    "threads in a list": f"""{THREADS}
+threads = [Trainer(loader)]
+for thread in threads:
+    thread.start()  # DLL102
+""",
+    "a thread that an object starts": f"""{THREADS}
+class Stream:
+    def __init__(self):
+        self.trainer = Trainer(loader)
+        self.trainer.start()
+
+stream = Stream()  # DLL102
+""",
+    "a pool of threads": f"""{THREADS}
+from concurrent.futures import ThreadPoolExecutor
+
+def train(batches):
+    for batch in batches:
+        print(batch)
+
+with ThreadPoolExecutor(1) as pool:
+    pool.submit(train, loader)  # DLL102
+""",
     "processes where an argument asks for them": f"""{THREADS_OR_PROCESSES}
 each([1, 2], use_process=True)  # DLL102
 """,
@@ -499,6 +554,37 @@ each([1, 2])
 """,
     "threads that an expression chooses": f"""{THREADS_OR_PROCESSES}
 both([1, 2], False)
+""",
+    "a thread that is not started": f"""{THREADS}
+trainer = Trainer(loader)
+""",
+    "a thread whose start does something else": f"""{THREADS}
+Lazy(loader).start()
+""",
+    "a thread that is started under the guard": f"""{THREADS}
+trainer = Trainer(loader)
+if __name__ == "__main__":
+    trainer.start()
+""",
+    "the start of something else": f"""{THREADS}
+class Timer:
+    def start(self):
+        print("started")
+
+    def run(self):
+        for batch in loader:
+            print(batch)
+
+Timer().start()
+""",
+    "a function for a button": f"""{THREADS}
+import gradio
+
+def train():
+    for batch in loader:
+        print(batch)
+
+gradio.Button("train").click(train)
 """,
     "guarded": f"""{SPAWNED}
 if __name__ == "__main__":

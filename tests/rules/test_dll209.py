@@ -230,3 +230,114 @@ if __name__ == "__main__":
 
 def test_the_context_of_a_process_and_of_its_argument_are_chosen_together(findings: Callable[..., Any]) -> None:
     assert findings({"workers.py": CHOSEN}, select=["DLL209"]) == set()
+
+
+HEAD_OF_READERS = """\
+from multiprocessing import Process, get_context
+from torch.multiprocessing import Process as TorchProcess
+
+def work(reader, rank):
+    print(rank)
+
+class Reader:
+    def _read(self, rank=0):
+        print(rank)
+
+"""
+TAIL_OF_READERS = '\nif __name__ == "__main__":\n    Reader().start()\n'
+
+
+def reader(body: str, init: str = "self.processes = []", head: str = "") -> dict[str, str]:
+    """A class whose method `start` starts processes."""
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    methods = (
+        f"    def __init__(self, count=4):\n        self.count = count\n        {init}\n\n    def start(self):\n{lines}"
+    )
+    return {"demo.py": HEAD_OF_READERS + head + methods + TAIL_OF_READERS}
+
+
+LATER: dict[str, dict[str, str]] = {
+    "kept after each start": reader(
+        "for rank in range(self.count):\n    process = Process(target=self._read, args=(rank,))  # DLL209\n"
+        "    process.start()\n    self.processes.append(process)"
+    ),
+    "kept before each start": reader(
+        "for rank in range(self.count):\n    self.processes.append(TorchProcess(target=self._read))  # DLL209\n"
+        "    self.processes[-1].start()"
+    ),
+    "made in a comprehension, then started": reader(
+        "self.processes = [Process(target=self._read) for _ in range(self.count)]  # DLL209\n"
+        "for process in self.processes:\n    process.start()"
+    ),
+    "an object among the arguments": reader(
+        "for rank in range(self.count):\n    process = Process(target=work, args=(self, rank))  # DLL209\n"
+        "    process.start()\n    self.processes.append(process)"
+    ),
+    "one after the other": reader(
+        "self.one = Process(target=self._read)\nself.one.start()\n"
+        "self.other = Process(target=self._read)  # DLL209\nself.other.start()"
+    ),
+    "joined in between": reader(
+        "for rank in range(self.count):\n    process = Process(target=self._read)  # DLL209\n"
+        "    process.start()\n    process.join()\n    self.processes.append(process)"
+    ),
+}
+
+NOT_LATER: dict[str, dict[str, str]] = {
+    "one process": reader("self.one = Process(target=self._read)\nself.one.start()"),
+    "a loop that runs once": reader(
+        "for rank in range(1):\n    process = Process(target=self._read)\n    process.start()\n"
+        "    self.processes.append(process)"
+    ),
+    "a list of the function": reader(
+        "processes = []\nfor rank in range(self.count):\n    process = Process(target=self._read)\n"
+        "    process.start()\n    processes.append(process)"
+    ),
+    "a list that is stored when all run": reader(
+        "processes = []\nfor rank in range(self.count):\n    process = Process(target=self._read)\n"
+        "    process.start()\n    processes.append(process)\nself.processes = processes"
+    ),
+    "a function that is not given the object": reader(
+        "for rank in range(self.count):\n    process = Process(target=work, args=(None, rank))\n"
+        "    process.start()\n    self.processes.append(process)"
+    ),
+    "the same attribute again": reader(
+        "for rank in range(self.count):\n    self.one = Process(target=self._read)\n"
+        "    self.one.start()\n    self.one.join()"
+    ),
+    "the other is not started": reader(
+        "self.other = Process(target=self._read)\nself.one = Process(target=self._read)\nself.one.start()"
+    ),
+    "left out by __getstate__": reader(
+        "for rank in range(self.count):\n    process = Process(target=self._read)\n"
+        "    process.start()\n    self.processes.append(process)",
+        head="    def __getstate__(self):\n        return {'count': self.count}\n\n",
+    ),
+    "forked": reader(
+        "for rank in range(self.count):\n    process = get_context('fork').Process(target=self._read)\n"
+        "    process.start()\n    self.processes.append(process)"
+    ),
+}
+
+
+@pytest.mark.parametrize("files", LATER.values(), ids=LATER)
+def test_processes_that_the_object_started_before(
+    findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
+) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("files", NOT_LATER.values(), ids=NOT_LATER)
+def test_no_process_was_started_before(findings: Callable[..., Any], files: dict[str, str]) -> None:
+    assert findings(files, **SELECT) == set()
+
+
+@pytest.mark.parametrize(("count", "severity"), [("4", "error"), ("int(input())", "warning")])
+def test_it_is_an_error_if_there_are_surely_several(told: Callable[..., Any], count: str, severity: str) -> None:
+    files = reader(
+        f"for rank in range({count}):\n    process = get_context('spawn').Process(target=self._read)\n"
+        "    process.start()\n    self.processes.append(process)"
+    )
+    (finding,) = told(files, **SELECT)
+
+    assert (finding.severity, finding.values["holder"]) == (severity, "Reader.processes")

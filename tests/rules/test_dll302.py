@@ -39,6 +39,26 @@ FOUND: dict[str, str] = {
     "a list that the loop over it adds to": dataset(
         "self.rows = [open(path).readline()]  # DLL302\nfor row in self.rows:\n    self.rows.append((row, 1))"
     ),
+    "the numbers that a query returns": dataset(
+        "self.rows = self.numbers(path)  # DLL302",
+        before="import pandas\nimport sqlite3\n",
+        extra=READ
+        + "\n    def numbers(self, path):\n"
+        + "        rows = pandas.read_sql_query('SELECT number FROM rows', sqlite3.connect(path))\n"
+        + "        return rows.values.ravel().tolist()\n",
+    ),
+    "lines looked up by numbers that a sampler makes of them": dataset(
+        "self.rows = [line.strip() for line in open(path)]  # DLL302\nself.sampler = Sampler()",
+        before="import random\n\nclass Sampler:\n    def sample(self, rows):\n"
+        "        numbers = list(range(len(rows)))\n        random.shuffle(numbers)\n        return numbers\n",
+        extra="\n    def __iter__(self):\n        numbers = self.sampler.sample(self.rows)\n"
+        "        for number in numbers:\n            yield dict(text=json.loads(self.rows[number]))\n",
+    ).replace("Rows(Dataset)", "Rows(IterableDataset)"),
+    "lines looked up again and again": dataset(
+        "self.rows = [line.strip() for line in open(path)]  # DLL302",
+        extra="\n    def __iter__(self):\n        size = len(self.rows)\n        count = 0\n        while True:\n"
+        "            yield json.loads(self.rows[count % size])\n            count += 1\n",
+    ).replace("Rows(Dataset)", "Rows(IterableDataset)"),
     "a dict that an array without dimensions holds": dataset(
         "cache, exists = numpy.load(path, allow_pickle=True).item(), True\n"
         "labels, shapes = zip(*cache.values())\nself.rows = list(labels)  # DLL302",
@@ -310,6 +330,18 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a table of which an iterable dataset picks one at random": dataset(
+        "self.paths = path\nself.noises = [line.strip() for line in open(path)]",
+        before="import random\n",
+        extra="\n    def __iter__(self):\n        for one in self.paths:\n"
+        "            number = random.randint(0, len(self.noises) - 1)\n"
+        "            yield one, self.noises[number]\n",
+    ).replace("Rows(Dataset)", "Rows(IterableDataset)"),
+    "names of classes that an iterable dataset looks up": dataset(
+        "self.paths = path\nself.names = [line.strip() for line in open(path)]",
+        extra="\n    def __iter__(self):\n        for one, label in self.paths:\n"
+        "            yield one, self.names[label]\n",
+    ).replace("Rows(Dataset)", "Rows(IterableDataset)"),
     "rows of paths that a loop opens": dataset(
         "self.rows = [line.split('|') for line in open(path)]",
         extra="\n    def __getitem__(self, index):\n        files = []\n        for one in self.rows[index]:\n"

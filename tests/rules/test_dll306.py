@@ -73,6 +73,26 @@ FOUND: dict[str, str] = {
     "cycle by another name": function(
         "return again(loader)  # DLL306", before="from itertools import cycle as again\n\n"
     ),
+    "a cycle of pinned batches": function("return itertools.cycle(loader)  # DLL306").replace(
+        "4)", "4, pin_memory=True)"
+    ),
+    "a cycle of batches that may be pinned": function("return itertools.cycle(loader)  # DLL306").replace(
+        "4)", "4, pin_memory=data.pin)"
+    ),
+    "a cycle of batches that are shared by file": function(
+        "return itertools.cycle(loader)  # DLL306",
+        before="torch.multiprocessing.set_sharing_strategy('file_system')\n\n",
+    ),
+    "a cycle beside the loader that ends": function(
+        "for x, y in zip(DataLoader(data), itertools.cycle(loader)):  # DLL306\n    print(x)"
+    ),
+    "cycles of several loaders": function(
+        "its = {name: iter(itertools.cycle(one)) for name, one in {'a': loader}.items()}  # DLL306\nreturn its"
+    ),
+    "a cycle of an attribute": HEAD + "class Run:\n    def __init__(self, data):\n"
+    "        self.loader, self.other = self.make(data)\n\n    def make(self, data):\n"
+    "        return DataLoader(data, num_workers=2, pin_memory=True), None\n\n"
+    "    def run(self):\n        return iter(itertools.cycle(self.loader))  # DLL306\n",
     "a comprehension": function("return [batch for batch in tqdm(loader)]  # DLL306"),
     "joined": function("return torch.cat([y for x, y in loader])  # DLL306"),
     "keywords of the loader": loop(
@@ -116,6 +136,14 @@ SILENT: dict[str, str] = {
     "a cycle of the project": function(
         "return cycle(loader)", before="def cycle(loader):\n    while True:\n        yield from loader\n\n"
     ),
+    "a cycle of the project in place of the library's": function(
+        "return cycle(loader)",
+        before="from itertools import cycle\n\ndef cycle(loader):\n    while True:\n        yield from loader\n\n",
+    ),
+    "a cycle of something else": function(
+        "return itertools.cycle(loader.dataset), itertools.cycle(range(len(loader)))"
+    ),
+    "a cycle without workers": function("return itertools.cycle(loader)").replace("num_workers=4", "pin_memory=True"),
     "lengths": function("return [len(batch) for batch in loader]"),
     "a bounded buffer": HEAD + "from collections import deque\n\ndef run(data):\n    kept = deque(maxlen=8)\n"
     "    for x, y in DataLoader(data, num_workers=2):\n        kept.append(x.cpu())\n",
@@ -259,3 +287,94 @@ class Cropped(Dataset):
     (finding,) = told({"data.py": text.replace("LOADER", "DataLoader(Cropped(Rows()), num_workers=2)")}, **SELECT)
 
     assert finding.values["ahead"] == ""
+
+
+PAIRS = """\
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset
+
+class Pairs(Dataset):
+    def __getitem__(self, index):
+        left = torch.zeros(3, 8, 8)
+        right = torch.from_numpy(load(index))
+        name = f"{index}.png"
+        return left, right, name, torch.tensor(index)
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        for index in range(9):
+            yield torch.zeros(3), torch.zeros(4)
+
+class Named(Dataset):
+    def __getitem__(self, index):
+        return {"image": torch.zeros(3, 8, 8), "name": str(index), "mask": torch.ones(8, 8)}
+
+def collate(batch):
+BODY
+
+loader = DataLoader(OPTIONS, collate_fn=collate)
+"""
+MANY = "Pairs(), batch_size=200, num_workers=4"
+
+
+def pairs(body: str, options: str = MANY) -> dict[str, str]:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return {"run.py": PAIRS.replace("BODY", lines).replace("OPTIONS", options)}
+
+
+SPLIT: dict[str, dict[str, str]] = {
+    "columns of zip": pairs(
+        "a, b, names, labels = zip(*batch)\nfirst = list(a)  # DLL306\nreturn first, list(b), names, torch.stack(labels)"
+    ),
+    "columns by number": pairs(
+        "batch = list(zip(*batch))\nleft = list(batch[0])  # DLL306\nright = list(batch[1])\nreturn left, right"
+    ),
+    "comprehensions": pairs("return [row[0] for row in batch], [row[1] for row in batch]  # DLL306"),
+    "a dict": pairs(
+        'images = [row["image"] for row in batch]  # DLL306\nmasks = [row["mask"] for row in batch]\n'
+        'return {"image": images, "mask": masks}',
+        "Named(), batch_size=200, num_workers=4",
+    ),
+    "an iterable dataset": pairs(
+        "a, b = tuple(zip(*batch))  # DLL306\nreturn a, b", "Stream(), batch_size=200, num_workers=4"
+    ),
+    "one list of a large batch": pairs(
+        "return [row[0] for row in batch], None  # DLL306", "Pairs(), 512, num_workers=2"
+    ),
+    "many batches in advance": pairs(
+        "return [row[0] for row in batch], None  # DLL306", "Pairs(), 64, num_workers=2, prefetch_factor=16"
+    ),
+}
+
+NOT_SPLIT: dict[str, dict[str, str]] = {
+    "a small batch": pairs("return [row[0] for row in batch], [row[1] for row in batch]", "Pairs(), 16, num_workers=4"),
+    "a batch size that is not known": pairs(
+        "return [row[0] for row in batch], [row[1] for row in batch]", "Pairs(), size(), num_workers=4"
+    ),
+    "without workers": pairs("return [row[0] for row in batch], [row[1] for row in batch]", "Pairs(), 512"),
+    "stacked later": pairs(
+        "a, b, names, labels = zip(*batch)\na = torch.stack(a)\nb = torch.stack(b)\nreturn a, b, names, labels",
+        "Pairs(), 256, num_workers=2",
+    ),
+    "stacked in place": pairs("return torch.stack([row[0] for row in batch]), [row[2] for row in batch]"),
+    "names": pairs("return [row[2] for row in batch], [row[2] for row in batch]"),
+    "what only some items have": pairs("return [row[0] for row in batch if row[0] is not None], None"),
+    "items that are not known": pairs("return [row[0] for row in batch], None", "load(), 512, num_workers=4"),
+    "shared by file": pairs(
+        "return [row[0] for row in batch], [row[1] for row in batch]",
+        "Pairs(), 512, num_workers=4, collate_fn=collate)\ntorch.multiprocessing.set_sharing_strategy('file_system'",
+    ),
+}
+NOT_SPLIT["shared by file"]["run.py"] = NOT_SPLIT["shared by file"]["run.py"].replace(
+    "'file_system', collate_fn=collate)", "'file_system')"
+)
+
+
+@pytest.mark.parametrize("files", SPLIT.values(), ids=SPLIT)
+def test_one_tensor_per_item(findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("files", NOT_SPLIT.values(), ids=NOT_SPLIT)
+def test_no_tensor_per_item_or_few(findings: Callable[..., Any], files: dict[str, str]) -> None:
+    assert findings(files, **SELECT) == set()

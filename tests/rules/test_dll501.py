@@ -419,6 +419,56 @@ class Rows(Dataset):
     assert finding.related[-1].span.line == 10
 
 
+def test_calls_of_other_branches_are_named(told: Callable[..., Any], relative: Callable[..., Any]) -> None:
+    files = {
+        "data.py": HEAD
+        + """
+from augment import Augmentation
+
+class Rows(Dataset):
+    def __init__(self):
+        self.augment = Augmentation()
+
+    def __getitem__(self, index):
+        image = cv2.imread(str(index))
+        return self.augment(image)
+"""
+        + TAIL,
+        "augment.py": """import cv2
+import random
+
+class Augmentation:
+    def __call__(self, image):
+        if random.random() > 0.5:
+            image = self.gray(image)
+        if random.random() > 0.5:
+            image = self.crop(image)
+        if random.random() > 0.5:
+            image = self.flip(image)
+        return image
+
+    def gray(self, image):
+        image = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+        return cv2.cvtColor(image, cv2.COLOR_GRAY2BGR)
+
+    def crop(self, image):
+        return cv2.warpAffine(image, None, (8, 8))
+
+    def flip(self, image):
+        return cv2.flip(image, 1)
+
+    def blur(self, image):
+        return cv2.GaussianBlur(image, (3, 3), 0)
+""",
+    }
+    (finding,) = told(files, **SELECT)
+
+    assert (relative(finding.path), finding.span.line) == ("augment.py", 15)
+    named = [(relative(place.path), place.span.line, place.message) for place in finding.related]
+    assert ("augment.py", 19, "`cv2.warpAffine` starts them too") in named
+    assert not {16, 22, 25} & {line for path, line, _ in named if path == "augment.py"}
+
+
 def test_two_loaders_are_one_finding(told: Callable[..., Any]) -> None:
     text = HEAD + READ + TAIL + "\ndef more():\n    return DataLoader(Rows(), num_workers=2)\n"
 
@@ -484,6 +534,6 @@ loader = DataLoader(Rows(open("steps").read().split()), num_workers=4)
 """
     (found,) = told({"rows.py": rows, **transforms}, **SELECT)
 
-    named = [(relative(one.path), one.message) for one in found.related if one.message.startswith("the workers run")]
+    named = [(relative(one.path), one.message) for one in found.related if "starts them too" in one.message]
     assert relative(found.path) == "blurred.py"
-    assert named == [("resized.py", "the workers run `cv2.resize` here")]
+    assert named == [("resized.py", "`cv2.resize` starts them too")]

@@ -24,7 +24,63 @@ class Rows(IterableDataset):
 
 """
 
+WRAPPED = """
+class Numbers:
+    def __init__(self, count):
+        self.count = count
+
+    def generator(self, part):
+        for _ in range(self.count):
+            yield [part]
+
+class Reader:
+    def generator(self, part):
+        import remote
+        for row in remote.rows(part):
+            yield row
+
+class Wrapper(IterableDataset):
+    def __init__(self, inner, part="train"):
+        self.dataset = inner
+        self.part = part
+
+    def __iter__(self):  # DLL601
+        return self.generate()
+
+    def generate(self):
+        for rows in self.dataset.generator(self.part):
+            yield torch.tensor(rows)
+"""
+PREPARING = """
+def start(worker):
+    info = torch.utils.data.get_worker_info()
+    dataset = info.dataset
+    dataset.dataset.table = np.load(dataset.part)
+
+def check(worker):
+    print(torch.utils.data.get_worker_info().dataset.part)
+
+loader = DataLoader(Wrapper(Numbers(9)), num_workers=3, worker_init_fn=START)
+"""
+
 FOUND: dict[str, str] = {
+    "a wrapper around the generator of another object": WRAPPED
+    + "\nloader = DataLoader(Wrapper(Numbers(9)), num_workers=3)\n",
+    "one of two wrapped objects": WRAPPED
+    + """
+def build(remote):
+    if remote:
+        dataset = Wrapper(Reader())
+    else:
+        dataset = Wrapper(Numbers(9))
+    return DataLoader(dataset, num_workers=3)
+""",
+    "a worker_init_fn that opens something": WRAPPED + PREPARING.replace("START", "start"),
+    "a worker_init_fn that only prints": WRAPPED + PREPARING.replace("START", "check"),
+    "a worker_init_fn or none": WRAPPED
+    + PREPARING.replace("START", "INIT").replace(
+        "loader =", "INIT = start if torch.cuda.is_available() else None\nloader ="
+    ),
     "a list": CLASS + "    def __iter__(self):  # DLL601\n        return iter(self.rows)\n" + LOADER,
     "an alias of the module": """
 import torch.utils.data as data
@@ -142,6 +198,23 @@ SILENT: dict[str, str] = {
     + CLASS
     + "    def __iter__(self):\n        return iter(shard(list(self.rows)))\n"
     + LOADER,
+    "a wrapper around what is not known": WRAPPED.replace("  # DLL601", "")
+    + "\nloader = DataLoader(Wrapper(Reader()), num_workers=3)\n",
+    **{
+        f"a worker_init_fn that may split: {line}": WRAPPED.replace("  # DLL601", "")
+        + PREPARING.replace("START", "start").replace("dataset.dataset.table = np.load(dataset.part)", line)
+        for line in (
+            "dataset.dataset.count = worker",
+            "dataset.dataset.count = info.id",
+            "dataset.dataset.count //= info.num_workers",
+            "np.random.seed(info.seed)",
+            "dataset.split()",
+            "divide(info)",
+            "divide(dataset)",
+            "divide(info.dataset)",
+            "dataset.part = str(__import__('os').getpid())",
+        )
+    },
     "split by worker_init_fn": CLASS
     + """
     def __iter__(self):

@@ -486,6 +486,12 @@ def test_batches_that_are_let_go(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL306"))[0] == "refuted"
 
 
+def test_pinned_batches_that_a_cycle_keeps_are_not_seen(run: Recorded) -> None:
+    run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=0.02)
+    about = replace(run.about_loader("DLL306"), message="repeats")
+    assert run.judged(about)[0] == "inconclusive"
+
+
 def test_files_that_the_loop_opens_are_no_batches(run: Recorded) -> None:
     run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=3.0, maps_a_batch=0.0)
     assert run.judged(run.about_loader("DLL306"))[0] == "refuted"

@@ -12,6 +12,9 @@ from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import Actuals, Class, External, Frame, Function, Instance, Partial, Value
 from dllint.linking.source import SourceFile, last_name
 
+_GIVING_THE_REST = frozenset({"concurrent.futures.ThreadPoolExecutor().submit", "asyncio.to_thread"})
+"""External functions that call their first argument with all the others."""
+
 
 def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
     """Yield functions of the project that an external callee calls during the call (a thread's target, `map`,
@@ -66,6 +69,10 @@ def _back_frame(
     given = world.actuals(file, index, frame)
     function = called.plain if isinstance(called, Partial) else called
     assert isinstance(function, Function)
+    if caller in _GIVING_THE_REST and given.positional:
+        rest = given.without_first()
+        late = world.made_with(called).then(rest) if isinstance(called, Partial) else rest
+        return world.intern(("back", file.path, index, called, frame), late, function, frame)
     if caller != "threading.Thread" or given.stars or given.mappings:
         return world.intern(("back", function, frame), None, function, frame)
     listed = (given.keywords.get(name) for name in ("args", "kwargs"))

@@ -7,7 +7,7 @@ FRAME_KEEPING = frozenset(
         *("drop_duplicates", "sort_values", "sort_index", "reset_index", "set_index", "dropna", "fillna", "head"),
         *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
         *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
-        *("groupby", "apply", "agg", "aggregate", "reindex", "truncate"),
+        *("groupby", "apply", "agg", "aggregate", "reindex", "truncate", "ravel", "flatten", "squeeze", "unique"),
     }
 )
 """Methods and attributes of a table that return a table, a part or column of it, or its values as an array."""
@@ -26,6 +26,7 @@ LIBRARY = Library(
         f"pandas.{name}": "frame"
         for name in (
             *("read_csv", "read_table", "read_json", "read_parquet", "read_excel", "read_feather", "concat", "merge"),
+            *("read_sql", "read_sql_query", "read_sql_table"),
         )
     },
     path_functions=frozenset({"read_csv"}),

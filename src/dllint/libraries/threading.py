@@ -1,6 +1,6 @@
 """threading and queue (docs.python.org), and the locks of filelock 4.2."""
 
-from dllint.libraries.facets import Library
+from dllint.libraries.facets import Hooks, Library
 from dllint.libraries.pickling import LOCK, RLOCK, Refusal, instance, since
 from dllint.screen import Words
 
@@ -31,5 +31,7 @@ LIBRARY = Library(
         **dict.fromkeys(("filelock.FileLock", "filelock.SoftFileLock", "filelock.UnixFileLock"), _FILE_LOCK),
         "queue.SimpleQueue": Refusal("a queue", instance("_queue.SimpleQueue"), "lock"),
     },
+    # A thread whose class is the project's; the function that `Thread(target=…)` receives needs no entry.
+    hooks={"threading.Thread": Hooks(("start",), ("run",))},
     words=Words(nearby=(b"Thread", b"Lock(", b"Queue(")),
 )

@@ -221,7 +221,7 @@ class ItemCode:
         return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, "drawn"))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers of an iterable dataset iterate `self.attr`."""
+        """Whether workers of an iterable dataset iterate `self.attr`, or look up one item after another."""
         for run, attrs, names in self._uses_of(value, attr, holder):
             if run.run.entry not in ("__iter__", "__next__"):
                 continue
@@ -229,6 +229,8 @@ class ItemCode:
                 value_of = event.value if event.kind == "for" else None
                 if value_of is not None and any(run.part_of(part, attrs, names) for part in walk(value_of, run.file)):
                     return True
+            if _looked_up_by_number(run, attrs, names):
+                return True
         return False
 
     def read(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
@@ -334,3 +336,26 @@ def _without_keys(expr: Expr | None) -> Expr | None:
     while isinstance(expr, Subscript) or (isinstance(expr, Attribute) and expr.attr in INDEXERS):
         expr = expr.value
     return expr
+
+
+def _looked_up_by_number(run: ItemRun, attrs: Set[str], names: Set[str]) -> bool:
+    """Whether a function looks up items by numbers that it makes from the collection itself: `for i in
+    range(len(self.rows))`, or a shuffled list of them."""
+    known: set[str] = set()
+    size = -1
+    while size < len(known):
+        size = len(known)
+        for event in run.events:
+            if event.kind not in ("assign", "for") or event.value is None or event.target is None:
+                continue
+            if run.is_draw(event.value):
+                # What is picked at random may be a small table: of noises, for example.
+                continue
+            parts = walk(event.value, run.file)
+            if any((isinstance(one, Name) and one.id in known) or run.part_of(one, attrs, names) for one in parts):
+                known.update(one.id for one in walk(event.target, run.file) if isinstance(one, Name))
+    return any(
+        run.part_of(one.container, attrs, names)
+        and any(isinstance(part, Name) and part.id in known for part in walk(one.key, run.file))
+        for one in run.lookups
+    )

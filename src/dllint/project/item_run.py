@@ -116,11 +116,15 @@ class ItemRun:
                 for event in self.events
                 if event.kind == "assign"
                 and isinstance(event.target, Name)
-                and isinstance(event.value, CallRef)
-                and last_name(self.file.calls[event.value.index].func) in _DRAWS
+                and event.value is not None
+                and self.is_draw(event.value)
             },
             fields=False,
         )
+
+    def is_draw(self, expr: Expr) -> bool:
+        """Whether an expression draws a random number, or one random element."""
+        return isinstance(expr, CallRef) and last_name(self.file.calls[expr.index].func) in _DRAWS
 
     def _is_given(self, expr: Expr) -> bool:
         """Whether an expression is a parameter that holds an index, or iterates over one."""

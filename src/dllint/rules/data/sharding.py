@@ -61,6 +61,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.worker_init_functions import asks_which_worker, own_expressions
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -94,7 +95,7 @@ class Sharding:
         self.project = project
         self.world = project.world
         self.origins = Origins(project.world)
-        self._found: dict[Class, Unsharded | None] = {}
+        self._found: dict[Instance, Unsharded | None] = {}
 
     def unsharded(self, loader: Loader) -> list[Unsharded]:
         """The iterable datasets that the loader passes whole to each of its workers."""
@@ -114,8 +115,10 @@ class Sharding:
         for value in (*loader.argument("worker_init_fn").values, *self.project.callables(loader, "worker_init_fn")):
             if isinstance(value, Unknown) or (isinstance(value, External) and canonical(value.name) not in SEEDERS):
                 return True
-            if any(self._speaks_of_workers(run, False) for run in self.project.workers.of_callable(value, "")):
-                return True
+            for run in self.project.workers.of_callable(value, ""):
+                own = isinstance(value, Function) and (run.file.path, run.scope) == value.key
+                if asks_which_worker(run) if own else self._speaks_of_workers(run, False):
+                    return True
         file, call = loader.file, loader.file.calls[loader.call]
         tests = [file.facts.regions[index].expr for index in file.regions(call.region)]
         given = [argument.value for argument in call.args if argument.keyword == "num_workers"]
@@ -134,10 +137,11 @@ class Sharding:
         )
 
     def _judged(self, value: Instance, cls: Class) -> Unsharded | None:
-        if cls not in self._found:
-            self._found[cls] = None
-            self._found[cls] = self._judge(value, cls)
-        return self._found[cls]
+        """Judge a dataset object: what a wrapper iterates differs from one object of its class to the next."""
+        if value not in self._found:
+            self._found[value] = None
+            self._found[value] = self._judge(value, cls)
+        return self._found[value]
 
     def _judge(self, value: Instance, cls: Class) -> Unsharded | None:
         bases = {canonical(name) for name in self.world.hierarchy.externals(cls)}
@@ -161,7 +165,7 @@ class Sharding:
     def _speaks_of_workers(self, run: WorkerRun, sharding: bool) -> bool:
         """Whether a function asks which worker it runs in, or uses a name that suggests workers (with `sharding`,
         also a function name that suggests sharding)."""
-        for expr in _expressions(run.file, run.scope):
+        for expr in own_expressions(run.file, run.scope):
             for part in walk(expr, run.file):
                 if isinstance(part, (Name, Attribute)) and _OF_WORKERS.search(last_name(part)):
                     return True
@@ -308,7 +312,7 @@ class Sharding:
                 first = call.args[0].value if call.args else None
                 if first == expr and last_name(call.func) in ("len", "shuffle", "permutation", "sorted", "range"):
                     return True
-            for part in (part for one in _expressions(file, scope) for part in walk(one, file)):
+            for part in (part for one in own_expressions(file, scope) for part in walk(one, file)):
                 if isinstance(part, Subscript) and part.value == expr:
                     return True
         return self._opens_each(expr, site)
@@ -324,21 +328,6 @@ class Sharding:
                             if isinstance(value, External) and _of_package(canonical(value.name)) == "whole":
                                 return True
         return False
-
-
-def _expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
-    """All expressions directly in a function."""
-    regions: set[int] = set()
-    for event in file.scopes[scope].events:
-        regions.update(file.regions(event.region))
-        yield from (expr for expr in (event.value, event.target) if expr is not None)
-    for index in file.calls_of(scope):
-        regions.update(file.regions(file.calls[index].region))
-        yield CallRef(index)
-    for region in sorted(regions):
-        expr = file.facts.regions[region].expr
-        if expr is not None:
-            yield expr
 
 
 def _of_package(name: str) -> Reading:

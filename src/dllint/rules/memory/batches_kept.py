@@ -17,6 +17,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.kept_batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
+from dllint.rules.memory.split_batches import SplitBatch, split_batches
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -32,13 +33,33 @@ _SHOWN = 1 << 20
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     for kept in project.ask(Batches).kept():
-        if not project.regimes(kept.loader) or kept.loader.flag("pin_memory") is not False:
+        if not project.regimes(kept.loader):
             continue
-        if _shares_by_file(project, kept.loader):
+        place = _place(project, kept.loader)
+        if place is not None and kept.how != "cycle":
             continue
-        finding = _finding(kept, ahead(project, kept.loader))
+        finding = _finding(kept, place, ahead(project, kept.loader))
         causes.add(Use(finding, project.loader_place(kept.loader)), (kept.file.path, kept.span))
+    for loader in project.loaders:
+        if not project.regimes(loader) or not loader.workers().possible or _shares_by_file(project, loader):
+            continue
+        for split in split_batches(project, loader):
+            place = (split.function.file.path, split.span)
+            causes.add(Use(_of_split(split), project.loader_place(loader), split.total), place)
     yield from map(worst, causes)
+
+
+def _of_split(split: SplitBatch) -> Finding:
+    values: dict[str, str | int] = {"collate": split.function.name, "tensors": split.tensors, "total": split.total}
+    return Finding(CODE, split.function.file.path, split.span, "split", values, statement=split.statement)
+
+
+def _place(project: Project, loader: Loader) -> str | None:
+    """Which memory a batch that is kept takes, in words, where it may take no file descriptor; else None."""
+    pinned = loader.flag("pin_memory")
+    if pinned is not False:
+        return "page-locked memory" if pinned else "memory"
+    return "shared memory" if _shares_by_file(project, loader) else None
 
 
 def _shares_by_file(project: Project, loader: Loader) -> bool:
@@ -55,7 +76,9 @@ def _shares_by_file(project: Project, loader: Loader) -> bool:
     return False
 
 
-def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
+def _finding(kept: KeptBatch, place: str | None, waiting: int | None) -> Finding:
+    if place is not None:
+        return Finding(CODE, kept.file.path, kept.span, "repeats", {"place": place}, statement=kept.statement)
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
     shown = waiting is not None and waiting >= _SHOWN
@@ -103,11 +126,16 @@ def _is_array(expr: Expr, file: SourceFile) -> bool:
 
 def judge(case: Case) -> Judgement:
     """Does the loop gain tensors in shared memory, and their descriptors, with every batch?"""
+    if case.finding.message == "split":
+        failure = case.failure
+        return case.confirmed(failure) if failure else case.inconclusive("this run stayed below the limit")
     kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
     if not kept:
         return case.inconclusive("too few batches arrived to see growth")
     kept = [(run, one) for run, one in kept if _more_than_prefetched(run, one)] or kept
     run, most = max(kept, key=lambda pair: pair[1].maps_a_batch)
+    if most.maps_a_batch < PER_BATCH and case.finding.message == "repeats":
+        return case.inconclusive("batches in page-locked memory are not counted")
     if most.maps_a_batch < PER_BATCH:
         return case.refuted(
             f"{most.maps_a_batch:.1f} more tensors in shared memory per batch, over {most.batches} batches"

@@ -18,7 +18,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference import limits
-from dllint.inference.values import External, Instance, Site, Value
+from dllint.inference.values import External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
@@ -109,7 +109,8 @@ class Batches:
 
     def _calls(self, file: SourceFile, index: int, name: str) -> bool:
         site = self.world.call_site(file, index, None)
-        return External(name) in self.world.values.evaluate(file.calls[index].func, site)
+        found = self.world.values.evaluate(file.calls[index].func, site)
+        return External(name) in found and not any(isinstance(value, Function) for value in found)
 
     def _collected(self, file: SourceFile, index: int, how: str) -> Iterator[KeptBatch]:
         call = file.calls[index]

@@ -25,15 +25,15 @@ def ahead(project: Project, loader: Loader) -> int | None:
     if not all(loader.argument(name).absent for name in ("collate_fn", "batch_sampler")):
         return None
     workers = loader.workers().count
-    factor = _number(loader, "prefetch_factor", PREFETCH_FACTOR)
-    items = _number(loader, "batch_size", 1)
+    factor = argument_number(loader, "prefetch_factor", PREFETCH_FACTOR)
+    items = argument_number(loader, "batch_size", 1)
     if not workers or factor is None or items is None:
         return None
     item = max((_returned(project, value) for value in loader.datasets()), default=0)
     return (workers * factor + 2) * items * item or None
 
 
-def _number(loader: Loader, name: str, default: int) -> int | None:
+def argument_number(loader: Loader, name: str, default: int) -> int | None:
     """The value of an argument that is a single number; the default if it is left out or None; None if unknown."""
     found = loader.argument(name)
     if found.absent and not found.values:

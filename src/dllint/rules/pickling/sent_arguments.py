@@ -15,6 +15,7 @@ from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
 from dllint.rules.pickling.pool_functions import is_lost, pickling_methods, surely_processes
+from dllint.rules.pickling.started_processes import STARTED, started_earlier
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, refusal_of
 from dllint.span import Span
 
@@ -33,6 +34,7 @@ class SentArgument:
         file, span, statement: where it is created.
         method: how the process starts; None for the tasks of pools, which are pickled under every method.
         forked_context: whether it fails only because a fork context created it.
+        certain: whether the source shows that it is there when the process starts.
     """
 
     launch: Launch
@@ -44,6 +46,7 @@ class SentArgument:
     span: Span
     statement: Span
     forked_context: bool = False
+    certain: bool = True
 
 
 def sent_arguments(project: Project) -> Iterator[SentArgument]:
@@ -91,9 +94,15 @@ def _of_target(project: Project, launch: Launch, method: Method | None, target: 
 def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Instance) -> Iterator[SentArgument]:
     """The attributes that an object of the project keeps, if it is pickled by its attributes."""
     assert isinstance(owner.of, Class)
-    if owner.call < 0 or any(project.world.hierarchy.method(owner.of, name) is not None for name in PICKLING_METHODS):
+    if any(project.world.hierarchy.method(owner.of, name) is not None for name in PICKLING_METHODS):
         return
-    for piece in project.datasets.pieces(owner):
+    if method is not None:
+        made, error = launch.file.calls[launch.call], STARTED.error(max(project.targets.pythons))
+        for path, certain in started_earlier(project, launch, owner):
+            holder = f"{owner.of.name}.{path}"
+            place = (launch.file, made.span, made.statement)
+            yield SentArgument(launch, method, holder, STARTED.what, error, *place, certain=certain)
+    for piece in project.datasets.pieces(owner) if owner.call >= 0 else ():
         if piece.initial and not piece.given and piece.kept is not None:
             yield from _judged(project, launch, method, f"{owner.of.name}.{piece.path}", piece)
 

@@ -11,7 +11,7 @@ from dllint.facts.schema import Call, Event, Operator
 from dllint.inference.values import External, Site
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
-from dllint.libraries.index import canonical
+from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Regime
@@ -25,8 +25,9 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_RUNNING = COMMAND_LINES | {"threading.Thread", "threading.Timer"}
-"""Callables with a class-like name that run the functions passed to them, at once or when started."""
+_RUNNING = COMMAND_LINES | THREAD_EXECUTORS | THREAD_POOLS | {"threading.Thread", "threading.Timer"}
+"""Callables with a class-like name that run the functions passed to them or to their objects, at once or when
+started."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,10 @@ def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
     The functions passed to it run later, in the process that has the object.
     """
     callees = project.world.calls.callees(here.file, index, here.frame)
-    outside = bool(callees) and all(isinstance(one, External) and "()" in one.name for one in callees)
+    outside = bool(callees) and all(
+        isinstance(one, External) and "()" in one.name and canonical(one.name).partition("()")[0] not in _RUNNING
+        for one in callees
+    )
     return outside or _hands_to_a_class(project, here, index)
 
 

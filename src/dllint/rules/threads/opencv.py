@@ -175,16 +175,19 @@ class OpenCV:
         call = file.calls[index]
         return Hop(file, call.span, f"`{render(call.func, file)}`, the first cv2 call in these workers")
 
-    def in_other_files(self, one: Uncapped) -> Iterator[Hop]:
-        """The first cv2 call that uses the pool in each other file with code that the same entry point runs."""
-        seen = {one.run.file.path}
-        for run in self.project.worker_runs(one.loader) if not one.through else ():
-            if run.file.path not in seen and (run.root, run.entry) == (one.run.root, one.run.entry):
+    def branches(self, found: list[Uncapped]) -> Iterator[Hop]:
+        """The first cv2 call that uses the pool in each other function of the same workers, which may run without the
+        nearest one: an augmentation that another branch chooses."""
+        taken = {(one.run.file.path, one.run.scope) for one in self.uncapped}
+        for one in found:
+            for run in self.project.worker_runs(one.loader):
+                if (run.root, run.entry) != (one.run.root, one.run.entry) or (run.file.path, run.scope) in taken:
+                    continue
                 for index, name in self.project.workers.external_calls(run, "cv2."):
                     if self.uses_pool(name):
-                        seen.add(run.file.path)
+                        taken.add((run.file.path, run.scope))
                         call = run.file.calls[index]
-                        yield Hop(run.file, call.span, f"the workers run `{render(call.func, run.file)}` here")
+                        yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
                         break
 
     @staticmethod

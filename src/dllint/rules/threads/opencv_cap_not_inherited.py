@@ -59,6 +59,7 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]], fixes: tuple[F
             Place(cap.file.path, capping.span, "this cap reaches only its own process"),
             *loaders,
             *dict.fromkeys(beginnings),
+            *map(project.place, project.ask(OpenCV).branches([other for other, _ in found])),
         ),
         fixes=project.ask(OpenCV).fixes(one.run) if fixes is None else fixes,
         statement=call.statement,

@@ -40,7 +40,6 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
         if one.run.hops and one.run.hops != first.run.hops
     ]
     beginnings = [project.place(hop) for one in found if (hop := project.ask(OpenCV).beginning(one)) is not None]
-    others = [project.place(hop) for hop in project.ask(OpenCV).in_other_files(first)]
     return Finding(
         CODE,
         first.run.file.path,
@@ -56,7 +55,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
             *loaders,
             *dict.fromkeys(entries),
             *dict.fromkeys(beginnings),
-            *others,
+            *map(project.place, project.ask(OpenCV).branches(found)),
         ),
         fixes=project.ask(OpenCV).fixes(first.run, first.loader),
         statement=first.call.statement,
