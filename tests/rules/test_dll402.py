@@ -597,6 +597,16 @@ def test_workers_may_read_through_an_lmdb_transaction_of_the_parent(
     assert [one.span.line for one in found] == [7] * expected
 
 
+def test_without_certain_workers_it_is_a_warning(told: Callable[..., Any]) -> None:
+    text = HEAD + "import argparse\n" + OPEN + READ + TAIL.replace("num_workers=4", "num_workers=options.workers")
+    parser = "parser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=DEFAULT)\n"
+    text += parser + "options = parser.parse_args()\n"
+
+    found = [told({"data.py": text.replace("DEFAULT", default)}, **SELECT) for default in ("0", "4")]
+
+    assert [[one.severity for one in each] for each in found] == [["warning"], ["error"]]
+
+
 def test_the_place_where_the_parent_looks_is_named(told: Callable[..., Any]) -> None:
     (finding,) = told(FOUND["lazily, and an item is read first"], **SELECT)
 

@@ -94,6 +94,20 @@ def main(names):
         return list(pool.map(task, names))
 """,
 }
+FOUND["a lock of threads"] = """
+import threading
+
+FILE = open("rows.bin", "rb")  # DLL402
+LOCK = threading.Lock()
+
+def task(index):
+    with LOCK:
+        return rows(FILE, index)
+
+def main():
+    with Pool(4) as pool:
+        return pool.map(task, range(10))
+"""
 SILENT = {
     "the child alone": """
 def main(path):
@@ -156,6 +170,33 @@ def main():
     with Pool(4, initializer=begin) as pool:
         return pool.map(task, range(10))
 """,
+    "tasks that take turns": """
+FILE = open("rows.bin", "rb")
+LOCK = multiprocessing.Lock()
+
+def task(index):
+    LOCK.acquire()
+    try:
+        return rows(FILE, index)
+    finally:
+        LOCK.release()
+
+def main():
+    with Pool(4) as pool:
+        return pool.map(task, range(10))
+""",
+    "tasks that take turns in a block": """
+FILE = open("rows.bin", "rb")
+LOCK = multiprocessing.RLock()
+
+def task(index):
+    with LOCK:
+        return rows(FILE, index)
+
+def main():
+    with Pool(4) as pool:
+        return pool.map(task, range(10))
+""",
     "a pool of one": """
 FILE = open("rows.bin", "rb")
 
@@ -200,3 +241,31 @@ def test_it_says_with_whom(name: str, partner: str, told: Callable[..., Any]) ->
 
     assert partner in found.text
     assert found.severity == ("warning" if name == "a connection" else "error")
+
+
+GUARDED = """\
+def task(index):
+    return FILE.read(index)
+
+if __name__ == "__main__":
+    FILE = open("rows.bin", "rb")
+    MORE
+"""
+POOL = """\
+from multiprocessing import Pool
+from reader import task
+
+def run():
+    with Pool(4) as pool:
+        return pool.map(task, range(10))
+
+if __name__ == "__main__":
+    run()
+"""
+
+
+@pytest.mark.parametrize(("more", "found"), [("pass", 0), ("import train\n    train.run()", 1)])
+def test_what_a_main_guard_opens_is_open_in_its_program(more: str, found: int, told: Callable[..., Any]) -> None:
+    files = {"reader.py": GUARDED.replace("MORE", more), "train.py": POOL}
+
+    assert len(told(files, select=["DLL402"])) == found

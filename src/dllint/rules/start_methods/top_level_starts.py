@@ -97,8 +97,7 @@ def _starting_files(project: Project) -> frozenset[str]:
     loaders = (
         loader.file.path
         for loader in project.loaders
-        if any(one.source == "program" for one in project.regimes(loader))
-        or any(_methods(project.regimes(loader)))
+        if any(one.source == "program" for one in project.regimes(loader)) or any(_methods(project.regimes(loader)))
     )
     launches = (*project.launches.all(), *project.launches.blind())
     launching = (one.file.path for one in launches if any(method != "fork" for method in one.methods))

@@ -58,13 +58,20 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         call.span,
         "main" if shared.touch is None else "touched",
         values,
-        severity=cast(Severity, shared.opener.harm),
+        severity=_severity(project, found),
         start_methods=("fork",),
         trace=project.trace(shared.hops) if shared.touch is None else (),
         related=(*touch, *loaders),
         fixes=lazy_opening(project, shared) if shared.touch is None else (),
         statement=call.statement,
     )
+
+
+def _severity(project: Project, found: list[Shared]) -> Severity:
+    """The handle's own severity, less where no loader certainly has workers."""
+    harm = cast(Severity, found[0].opener.harm)
+    regimes = (one for shared in found for one in project.regimes(shared.loader) if one.method == "fork")
+    return min((one.weighed(harm) for one in regimes), key=("error", "warning", "info").index, default=harm)
 
 
 def _between_processes(project: Project, found: list[InProcesses]) -> Finding:

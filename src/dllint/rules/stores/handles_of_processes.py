@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Call, Expr
 from dllint.inference.edges import Target
-from dllint.inference.values import Const, Instance, Site
+from dllint.inference.values import Const, External, Instance, Site
 from dllint.libraries.facets import Opener
-from dllint.libraries.index import LAUNCHERS
+from dllint.libraries.index import LAUNCHERS, canonical
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ASKING = frozenset({"closed", "name", "mode", "fileno"})
 """Attributes of a file that leave its position as it is."""
+_LOCKS = frozenset({"Lock", "RLock", "Semaphore", "BoundedSemaphore"})
 _POOLS = ("pool", "executor")
 _COUNTS = ("processes", "max_workers")
 
@@ -96,11 +97,37 @@ def _is_single(project: Project, launch: Launch) -> bool:
 def _inherited(project: Project, launch: Launch) -> Iterator[InProcesses]:
     """The globals that the tasks of a pool use."""
     starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
-    places = [(one.file, one.scope) for one in reach(project.world, starts)]
-    for opener, name, value, reader in opened_globals(project, places):
+    places = [(one.file, one.scope) for one in reach(project.world, starts) if not _takes_a_lock(project, one)]
+    for opener, name, value, reader in opened_globals(project, places, launch.file):
         ways = reader.within.get((0, name), ())
         if value.file is not None and not any(scope for scope, _ in ways):
             yield InProcesses(opener, name, value.file, value.call, launch, "each other")
+
+
+def _takes_a_lock(project: Project, here: Reached) -> bool:
+    """Whether a function takes a lock that processes share, so that they use what is theirs in turn."""
+    file = here.file
+    calls = (file.calls[index] for index in file.calls_of(here.scope))
+    taken = [(call.func.value, call.region, call.statement) for call in calls if _acquires(call)]
+    taken += [
+        (event.value, event.region, event.span)
+        for event in file.scopes[here.scope].events
+        if event.kind == "with" and event.value is not None
+    ]
+    for expr, region, span in taken:
+        site = Site(file, here.scope, region, (span.line, span.column), here.frame)
+        for value in project.world.values.evaluate(expr, site):
+            if isinstance(value, Instance) and isinstance(value.of, External) and _is_lock(canonical(value.of.name)):
+                return True
+    return False
+
+
+def _acquires(call: Call) -> bool:
+    return isinstance(call.func, Attribute) and call.func.attr == "acquire"
+
+
+def _is_lock(name: str) -> bool:
+    return name.startswith("multiprocessing.") and name.rpartition(".")[2] in _LOCKS
 
 
 def _given(project: Project, launch: Launch, target: Target) -> Iterator[InProcesses]:

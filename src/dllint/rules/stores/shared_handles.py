@@ -11,7 +11,7 @@ from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
 from dllint.libraries.facets import Opener
-from dllint.linking.conditions import Atom, path_atoms
+from dllint.linking.conditions import Atom, path_atoms, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handle, Handles, Step, expressions
 from dllint.project.loaders import Loader
@@ -228,15 +228,19 @@ class _Case:
 
 def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterator[Shared]:
     places = [(run.file, run.scope) for run in runs if run.entry != "worker_init_fn"]
-    for opener, name, value, _ in opened_globals(project, places):
+    for opener, name, value, _ in opened_globals(project, places, loader.file):
         if value.file is not None:
             yield Shared(opener, f"`{name}`", value.file, value.call, loader)
 
 
 def opened_globals(
-    project: Project, places: Iterable[tuple[SourceFile, int]]
+    project: Project, places: Iterable[tuple[SourceFile, int]], starting: SourceFile
 ) -> Iterator[tuple[Opener, str, Instance, SourceFile]]:
-    """Handles that a module opens at its top level and one of these functions reads by name, each with that module."""
+    """Handles that a module opens at its top level and one of these functions reads by name, each with that module.
+
+    What a module opens under its main guard is open only in programs that run it, so `starting`, the file that starts
+    the processes, must be part of such a program.
+    """
     seen: set[tuple[str, str]] = set()
     for file, scope in places:
         names = project.ask(Handles).made_at_top(file)
@@ -245,6 +249,8 @@ def opened_globals(
             if (file.path, name) in seen:
                 continue
             seen.add((file.path, name))
+            if not _opened_in(project, file, file.calls[names[name]].region, starting):
+                continue
             site = project.world.call_site(file, names[name], None)
             for value in project.world.values.evaluate(CallRef(names[name]), site):
                 opener = project.ask(Handles).opener(value)
@@ -252,6 +258,11 @@ def opened_globals(
                     continue
                 if isinstance(value, Instance) and value.file is not None:
                     yield opener, name, value, file
+
+
+def _opened_in(project: Project, file: SourceFile, region: int, starting: SourceFile) -> bool:
+    """Whether a statement at the top level of a module runs in a program that has the file `starting`."""
+    return not under_main_guard(file, region) or starting.path in project.import_graph.import_closure((file.path,))
 
 
 def _closed(file: SourceFile, name: str, opener: Opener) -> bool:
