@@ -100,6 +100,12 @@ def test_configurations(files: dict[str, str], expected: Any, findings: Callable
     assert findings(files, extend_select=["DLL"]) == expected
 
 
+def test_a_configuration_without_workers_stands_for_no_other(findings: Callable[..., Any]) -> None:
+    files = {"rows/data.py": DATA.format(name=""), "a.py": config(workers="0"), "b.py": config(), "c.py": config()}
+
+    assert findings(files) == {HANDLE}
+
+
 def test_a_runner_that_gets_its_loaders(findings: Callable[..., Any]) -> None:
     train = """\
 from mmengine.runner import Runner

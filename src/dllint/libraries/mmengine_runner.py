@@ -43,21 +43,24 @@ class Configurations:
     def loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
         """Yield the calls of `dict` from which a loader of the project's classes is built, each with its pseudo-API.
 
-        Of configurations with the same classes the first stands for all: a project may have hundreds.
+        Those that name no class besides those of others with workers are left out: a project may have hundreds.
         """
         if not self._classes():
             return
-        seen: set[frozenset[Value]] = set()
+        found = 0
+        covered: set[Value] = set()
         for file, index, name in dict.fromkeys((*self._of_modules(), *self._of_runners())):
             entry = "dataset" if name == CONFIGURED else "train"
             given = [one.value for one in file.calls[index].args if one.keyword == entry]
             site = self.world.call_site(file, index, None)
-            classes = frozenset(self._inside(given[0], site)) if given else frozenset[Value]()
-            if not classes or classes in seen:
+            classes = set(self._inside(given[0], site)) if given else set[Value]()
+            if classes <= covered:
                 continue
-            if limits.CONFIGURED_LOADERS.reached(len(seen)):
+            if limits.CONFIGURED_LOADERS.reached(found):
                 return
-            seen.add(classes)
+            found += 1
+            if not any(_is_worker_count(one.keyword) and one.value == Constant(0) for one in file.calls[index].args):
+                covered |= classes
             yield file, index, name
 
     def described(self, values: Values) -> Values:
@@ -156,6 +159,10 @@ class Configurations:
                         for name in _texts(given[0]) if given else (scope.name,):
                             self._registered.setdefault(name, {})[defined] = None
         return self._registered
+
+
+def _is_worker_count(keyword: str | None) -> bool:
+    return keyword in ("num_workers", "workers_per_gpu")
 
 
 def _texts(expr: Expr) -> Iterator[str]:
