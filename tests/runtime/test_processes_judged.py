@@ -230,3 +230,12 @@ def test_items_that_ranks_share(
     delivered_by_ranks(run, first, second, replicas, grad)
     assert run.discovered() == ([("DLL601", "confirmed", 13)] if found else [])
     assert (run.judged(run.about_loader("DLL601"))[0] == "confirmed") is found
+
+
+# --- Small stores
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(19, "inconclusive"), (100, "confirmed"), (0, "confirmed")])
+def test_a_small_store_cannot_add_much(run: Recorded, size: int, verdict: str) -> None:
+    run.loader().grown(pss_anon=(5, 6), pss_file=(40, 90), rss=(250, 270), pss=(50, 60), mapped_files=(size, size))
+    assert run.judged(run.finding("DLL401"))[0] == verdict

@@ -71,12 +71,23 @@ def judge(case: Case) -> Judgement:
     rss = grown.rss_last - grown.rss_first
     series = f"RSS of {counted(grown.workers, 'worker')} {mebibytes(grown.rss_first)} → {mebibytes(grown.rss_last)}"
     own = f"their own memory +{mebibytes(max(grown.own, 0))}"
+    if rss >= NOTICEABLE * grown.workers and 0 < (most := _most_mapped(case)) < MANY_MAPPED * 2:
+        return case.inconclusive(f"{series}; the mapped files can add {mebibytes(most)} in all, which is little")
     if rss >= NOTICEABLE * grown.workers and grown.own < max(NOTICEABLE, rss / 4):
         pss = f"PSS {mebibytes(grown.pss_first)} → {mebibytes(grown.pss_last)}"
         return case.confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
     if rss >= NOTICEABLE * grown.workers:
         return case.inconclusive(f"{series}, but {own}: mapped pages do not explain that")
     return case.inconclusive(f"{series} in {case.lasted}: too little to judge by a short run")
+
+
+def _most_mapped(case: Case) -> int:
+    """The bytes that all workers of a loader can map of data files, as measured; 0 if unknown."""
+    by_loader = [
+        run.count * max((one.mapped_files or 0 for one in run.samples if one.worker is not None), default=0)
+        for run in case.runs
+    ]
+    return max(by_loader, default=0)
 
 
 def concerns(run: LoaderRun) -> bool:
