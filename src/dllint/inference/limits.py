@@ -79,11 +79,11 @@ CONTEXTS = Limit("activations of one function, by their call", 12)
 NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
 OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
 QUESTIONS = Limit("questions that one question leads to", 200_000)
-"""Keeps the time and memory of the largest programs in bounds: a launch or a loader of a program with tens of thousands
-of functions may lead to each of them. Beyond, the rest of that question is unknown. The largest question of speechbrain
+"""Keeps the time and memory of the largest programs in bounds: a launch among tens of thousands of functions
+may lead to most of them. Beyond the limit, the rest of that question is unknown. The largest question of speechbrain
 leads to 65,000."""
 BASE_QUESTIONS = Limit("questions that the bases of one class lead to", 20_000)
-DYNAMIC_QUESTIONS = Limit("questions that one call of an unnamed function leads to", 30_000)
+DYNAMIC_QUESTIONS = Limit("questions that one call of an unnamed function leads to", 100_000)
 """All such calls of a program are looked into together, by the first question that needs one of them."""
 OUTSIDE_QUESTIONS = Limit("questions that the assignments to attributes of other objects lead to", 300_000)
 """All of a program are looked into together: which of them set an attribute of a dataset?"""

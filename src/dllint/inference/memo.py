@@ -7,9 +7,9 @@ remaining depth; a later query with more remaining depth recomputes it.
 A recursive query returns what is known so far: nothing. Results derived from that are correct for the recursive query
 itself once it is answered, but not for the queries between: their answers are provisional, and recomputed later.
 
-A query is also followed through so many others at most (`limits.QUESTIONS`). From then on expressions are unknown until
-the outermost query is answered. What was being answered meanwhile is dropped then, so that a later query begins with
-it anew; the second time it is stored, like an answer that reached the limit of depth.
+Each query may lead to a limited number of others (`limits.QUESTIONS`). After that, expressions are unknown until the
+outermost query is answered. The answers that were in progress meanwhile are then dropped once, so that a later query
+computes them again. The second time they are stored, like answers that reached the limit of depth.
 
 Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
 premises are final, every query records the queries it made, so that a changed premise invalidates only the answers that
@@ -126,8 +126,8 @@ class Memory:
 
     @contextmanager
     def apart(self, most: limits.Limit) -> Iterator[None]:
-        """Inside the `with` block, whatever the query in progress has led to does not count: for what is kept for all
-        queries. The block may lead to `most` others, which count for it alone: it is like a query around its own."""
+        """Count the queries of the `with` block by themselves, up to `most`, and not for the query in progress: for
+        answers that all queries share."""
         before, left, limit, exhausted = self.asked, self._most, self._limit, self.exhausted
         self._most, self._limit, self.exhausted = before + most.most, most, False
         self._blocks += 1
@@ -137,12 +137,12 @@ class Memory:
             self._blocks -= 1
             self._most, self._limit, self.exhausted = left + self.asked - before, limit, exhausted
             if not self._open and not self._blocks:
-                self._begin_anew()
+                self._reopen()
 
     @contextmanager
     def share(self, most: limits.Limit) -> Iterator[None]:
-        """Inside the `with` block, the query in progress may lead to `most` others: for one of many places that it
-        looks into."""
+        """Let the `with` block lead to `most` queries at most, of those that are left to the query in progress: for one
+        of the many places that it examines."""
         left, limit, exhausted = self._most, self._limit, self.exhausted
         if self.asked + most.most < left:
             self._most, self._limit = self.asked + most.most, most
@@ -207,7 +207,7 @@ class Memory:
             self._cut, self._reach = outer, around
             self._drop_passing(first, most=sys.maxsize)
             if not depth and not self._blocks:
-                self._begin_anew()
+                self._reopen()
             raise
         finally:
             answer.opened = -1
@@ -227,11 +227,11 @@ class Memory:
         if around < self._reach:
             self._reach = around
         if not depth and self._short and not self._blocks:
-            self._begin_anew()
+            self._reopen()
         return value
 
-    def _begin_anew(self) -> None:
-        """Drop the answers that the end of the outermost query cut short, once each."""
+    def _reopen(self) -> None:
+        """Drop the answers that were cut short, once each, after the outermost query."""
         self.exhausted = False
         for answer in self._short:
             if not answer.tried:
