@@ -50,7 +50,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
-from dllint.rules.memory.objects_made_in_loops import ARRAYS_AND_PATHS, MadeInLoops
+from dllint.rules.memory.objects_made_in_loops import MadeInLoops
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
 from dllint.span import Span
 
@@ -298,7 +298,7 @@ class Records(Readings):
                 continue
             for value in self.world.values.evaluate(part, site):
                 name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
-                if isinstance(value, Pattern) or name.startswith(ARRAYS_AND_PATHS):
+                if isinstance(value, Pattern) or name.startswith(("torch.", "numpy.", "os.path.", "pathlib.", "PIL.")):
                     return False
         return True
 

@@ -23,7 +23,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.entries import Change
-from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Pattern, Site, Value
+from dllint.inference.values import Const, Display, Mapping, Site, Value
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations, loops
@@ -32,8 +32,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.datasets import Datasets
 
-ARRAYS_AND_PATHS = ("torch.", "numpy.", "os.path.", "pathlib.", "PIL.")
-"""How the names of functions begin whose results are arrays, images or paths."""
 _RANGES = frozenset({"range", "trange", "arange"})
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
 _NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
@@ -68,7 +66,7 @@ class MadeInLoops:
             return self._of_comprehension(added, where, around)
         for expr in (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ():
             if self._is_new(expr, where) and self._many(around):
-                return where.file, where.file.facts.regions[where.region].span
+                return where.file, _statement(change)
         return None
 
     def _of_comprehension(
@@ -129,18 +127,8 @@ class MadeInLoops:
             )
         if not isinstance(expr, (Tuple, List, Dict)):
             return False
-        if isinstance(expr, Dict) and expr.items and all(isinstance(key, Constant) for key, _ in expr.items):
-            # A dict is large itself, whatever it refers to.
-            return not any(self._is_array_or_path(part, site) for _, part in expr.items)
         parts = [part for _, part in expr.items] if isinstance(expr, Dict) else list(expr.elements)
         return bool(parts) and all(self._is_plain(part, site, 0) for part in parts)
-
-    def _is_array_or_path(self, expr: Expr, site: Site) -> bool:
-        for value in self.world.values.evaluate(expr, site):
-            name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
-            if isinstance(value, Pattern) or name.startswith(ARRAYS_AND_PATHS):
-                return True
-        return False
 
     def _is_plain(self, expr: Expr, site: Site, depth: int) -> bool:
         """Whether an expression is known to be a number, a string that is no path, or a record of these."""
@@ -153,7 +141,7 @@ class MadeInLoops:
         if self._is_number(expr, site, depth):
             return True
         values = self.world.values.evaluate(expr, site)
-        return bool(values) and all(self._is_record(one) for one in values)
+        return bool(values) and all(isinstance(one, (Const, Display, Mapping)) for one in values)
 
     def _is_number(self, expr: Expr, site: Site, depth: int) -> bool:
         if limits.COUNTING_DEPTH.exceeded(depth):
@@ -188,12 +176,6 @@ class MadeInLoops:
             if event.target is not None and event.value is not None
         )
 
-    @staticmethod
-    def _is_record(value: Value) -> bool:
-        if isinstance(value, Instance):
-            return isinstance(value.of, Class)
-        return isinstance(value, (Const, Display, Mapping))
-
 
 def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:
     """The variable of a loop over a range, or the one for the number that `enumerate` gives."""
@@ -201,3 +183,11 @@ def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:
     first = target.elements[0] if isinstance(target, (Tuple, List)) else target
     if isinstance(first, Name) and (last == "enumerate" if first is not target else last in _RANGES):
         yield first.id
+
+
+def _statement(change: Change) -> Span:
+    """The statement that adds to a container, or that of the loop around it."""
+    spans = [event.span for event in change.file.scopes[change.scope].events]
+    spans += [change.file.calls[index].statement for index in change.file.calls_of(change.scope)]
+    around = change.file.facts.regions[change.region].span
+    return next((span for span in spans if (span.line, span.column) == change.at), around)
