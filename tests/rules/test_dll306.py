@@ -324,7 +324,8 @@ def pairs(body: str, options: str = MANY) -> dict[str, str]:
 
 SPLIT: dict[str, dict[str, str]] = {
     "columns of zip": pairs(
-        "a, b, names, labels = zip(*batch)\nfirst = list(a)  # DLL306\nreturn first, list(b), names, torch.stack(labels)"
+        "a, b, names, labels = zip(*batch)\nfirst = list(a)  # DLL306\n"
+        "return first, list(b), names, torch.stack(labels)"
     ),
     "columns by number": pairs(
         "batch = list(zip(*batch))\nleft = list(batch[0])  # DLL306\nright = list(batch[1])\nreturn left, right"

@@ -44,8 +44,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not project.regimes(loader) or not loader.workers().possible or _shares_by_file(project, loader):
             continue
         for split in split_batches(project, loader):
-            place = (split.function.file.path, split.span)
-            causes.add(Use(_of_split(split), project.loader_place(loader), split.total), place)
+            cause = (split.function.file.path, split.span)
+            causes.add(Use(_of_split(split), project.loader_place(loader), split.total), cause)
     yield from map(worst, causes)
 
 

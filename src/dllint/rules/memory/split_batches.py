@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
-from dllint.inference.values import Display, Function, Instance, Mapping, Site, Value
+from dllint.inference.values import Class, Display, Function, Instance, Mapping, Site, Value
 from dllint.libraries.torch.tensors import OPEN_FILES
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
@@ -92,13 +92,17 @@ def _tensor_fields(project: Project, loader: Loader) -> frozenset[Key]:
 
 def _items(project: Project, dataset: Instance) -> Iterator[Value]:
     """What `__getitem__` of a dataset returns, or what its `__iter__` yields."""
+    if not isinstance(dataset.of, Class):
+        return
     world = project.world
     frame = world.receiver_frame(dataset)
     method = world.hierarchy.method(dataset.of, "__getitem__")
     if method is not None:
         yield from world.values.returned(method, frame)
     method = world.hierarchy.method(dataset.of, "__iter__")
-    for event in method.file.scopes[method.scope].events_of("yield") if method is not None else ():
+    if method is None:
+        return
+    for event in method.file.scopes[method.scope].events_of("yield"):
         if event.value is not None:
             at = (event.span.line, event.span.column)
             yield from world.values.evaluate(event.value, Site(method.file, method.scope, event.region, at, frame))

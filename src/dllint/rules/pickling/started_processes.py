@@ -35,6 +35,7 @@ def started_earlier(project: Project, launch: Launch, owner: Instance) -> Iterat
         if piece.path in seen or piece.kept is None or not _is_process(project, value, launch.file):
             continue
         assert isinstance(value, Instance)
+        certain: bool | None
         if value.call != launch.call:
             certain = _started_above(project, launch, piece, starts) or None
         elif any(loops(file, file.calls[index].region) and _kept_by(piece, file, index) for file, index in starts):
