@@ -107,8 +107,11 @@ def _inherited(project: Project, launch: Launch) -> Iterator[InProcesses]:
 def _takes_a_lock(project: Project, here: Reached) -> bool:
     """Whether a function takes a lock that processes share, so that they use what is theirs in turn."""
     file = here.file
-    calls = (file.calls[index] for index in file.calls_of(here.scope))
-    taken = [(call.func.value, call.region, call.statement) for call in calls if _acquires(call)]
+    taken: list[tuple[Expr, int, Span]] = [
+        (func.value, file.calls[index].region, file.calls[index].statement)
+        for index in file.calls_of(here.scope)
+        if isinstance(func := file.calls[index].func, Attribute) and func.attr == "acquire"
+    ]
     taken += [
         (event.value, event.region, event.span)
         for event in file.scopes[here.scope].events
@@ -120,10 +123,6 @@ def _takes_a_lock(project: Project, here: Reached) -> bool:
             if isinstance(value, Instance) and isinstance(value.of, External) and _is_lock(canonical(value.of.name)):
                 return True
     return False
-
-
-def _acquires(call: Call) -> bool:
-    return isinstance(call.func, Attribute) and call.func.attr == "acquire"
 
 
 def _is_lock(name: str) -> bool:
