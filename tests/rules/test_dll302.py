@@ -623,3 +623,46 @@ def build(path, flag):
     return DataLoader(Rows(path, flag), num_workers=4, multiprocessing_context="spawn")
 """
     assert len(told({"data.py": source}, **SELECT)) == count
+
+
+STORES = """\
+import json
+from torch.utils.data import DataLoader, Dataset
+
+class Store:
+    def __init__(self, path, size):
+        self.path = path
+        self.size = size
+
+    def __getitem__(self, key):
+        return key * self.size
+
+class Rows(Dataset):
+    def __init__(self, store):
+        self.store = store
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.store[index]
+
+def build(options, store, several):
+    if several:
+        return [Rows(one) for one, _ in zip(store, options)]
+    return [Rows(store)]
+
+def main(path, several):
+    options = json.load(open(path))
+    for rows in options["rows"]:
+        if "several" in rows:
+            store = [Store(one, options["size"]) for one in rows["paths"]]
+        else:
+            store = Store(rows["path"], 3)
+        for dataset in build(options, store, several):
+            DataLoader(dataset, num_workers=4)
+"""
+
+
+def test_a_store_of_the_project_is_no_collection(findings: Callable[..., Any]) -> None:
+    assert findings({"data.py": STORES}, select=["DLL302"]) == set()

@@ -88,9 +88,10 @@ class Records(Readings):
         held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
         if held and all(held):
             return held[0]
-        if kept.store.value is not None and any(
-            isinstance(value, Unknown) or _is_split(value) for value in kept.values
-        ):
+        # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
+        known = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
+        unclear = (not known and isinstance(value, Unknown) or _is_split(value) for value in kept.values)
+        if kept.store.value is not None and any(unclear):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
                 return self._whole(reading)
