@@ -90,7 +90,7 @@ class Records(Readings):
             return held[0]
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
         known = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
-        unclear = (not known and isinstance(value, Unknown) or _is_split(value) for value in kept.values)
+        unclear = ((not known and isinstance(value, Unknown)) or _is_split(value) for value in kept.values)
         if kept.store.value is not None and any(unclear):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
