@@ -41,14 +41,15 @@ class ChangedConfigurations:
         own = {(run.file.path, run.scope) for run in runs}
         programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
         loaded = self.project.import_graph.import_closure(programs)
-        seen: set[Change] = set()
+        seen: set[tuple[Change, str, int]] = set()
         for run in runs:
             for part, span, site in self._reads(run):
                 for change, holder in self._changes(part, site):
-                    if (change.file.path, change.scope) in own or change.file.path not in loaded or change in seen:
+                    key = (change, run.file.path, run.scope)
+                    if (change.file.path, change.scope) in own or change.file.path not in loaded or key in seen:
                         continue
                     if self.project.ask(ChangedGlobals).only_in_the_program(change.file, change.scope, change.region):
-                        seen.add(change)
+                        seen.add(key)
                         yield ChangedGlobal(
                             render(holder, run.file), change.file, _span(change), run.file, span, run.hops
                         )

@@ -65,6 +65,7 @@ def _changed(project: Project) -> Iterator[Finding]:
         uses.sort(key=lambda use: rank(use[2]))
         one, loader, regime = uses[0]
         message, severity = judged(regime)
+        reads = (Place(use[0].reader.path, use[0].read, f"workers read `{use[0].name}` here") for use in uses)
         yield Finding(
             CODE,
             one.file.path,
@@ -81,7 +82,9 @@ def _changed(project: Project) -> Iterator[Finding]:
             start_methods=tuple(dict.fromkeys(use[2].method for use in uses)),
             trace=project.chain(regime.arrival, one.hops),
             related=(
-                Place(one.reader.path, one.read, f"workers read `{one.name}` here"),
+                *dict.fromkeys(
+                    Place(use[0].reader.path, use[0].read, f"workers read `{one.name}` here") for use in uses
+                ),
                 *dict.fromkeys(project.loader_place(use[1]) for use in uses),
             ),
             statement=one.changed,
