@@ -82,9 +82,7 @@ def _changed(project: Project) -> Iterator[Finding]:
             start_methods=tuple(dict.fromkeys(use[2].method for use in uses)),
             trace=project.chain(regime.arrival, one.hops),
             related=(
-                *dict.fromkeys(
-                    Place(use[0].reader.path, use[0].read, f"workers read `{one.name}` here") for use in uses
-                ),
+                *dict.fromkeys(reads),
                 *dict.fromkeys(project.loader_place(use[1]) for use in uses),
             ),
             statement=one.changed,
