@@ -666,3 +666,32 @@ def main(path, several):
 
 def test_a_store_of_the_project_is_no_collection(findings: Callable[..., Any]) -> None:
     assert findings({"data.py": STORES}, select=["DLL302"]) == set()
+
+
+def test_tables_of_polars_in_a_dict_are_no_python_objects(findings: Callable[..., Any]) -> None:
+    text = """\
+import polars
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path, names):
+        self.path = path
+        self.tables = {name: dict() for name in names}
+        self.load("train", 0)
+
+    def load(self, name, index):
+        table = polars.read_parquet(self.path).sort("x")
+        if name:
+            table = table.group_by("x").agg([polars.col("y")])
+        self.tables[name][index] = table.sort("x")
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return self.tables["train"][0].select(["x"])
+
+def build(path):
+    return DataLoader(Rows(path, ["train"]), num_workers=4, multiprocessing_context="spawn")
+"""
+    assert findings({"data.py": text}, select=["DLL302"]) == set()

@@ -334,7 +334,8 @@ class Records(Readings):
         found = self.trace(expr, site)
         if found is None:
             return self._built(expr, site, depth)
-        if found.kind == HANDLE:
+        # A table of pyarrow or polars holds no Python objects, wherever it is kept.
+        if found.kind == HANDLE or (found.kind == COLUMNS and not found.level):
             return None
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
 
