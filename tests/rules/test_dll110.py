@@ -259,6 +259,8 @@ def filling(read: str, change: str, defaults: str = DEFAULTS, options: str = "")
         pytest.param(filling("cfg.DATA.SCALE", "cfg.DATA.SCALE = 3", options=SPAWN), ("train.py", 26), id="an entry"),
         pytest.param(filling("cfg.SIZE", "defaults.fill({})", EASY), ("defaults.py", 18), id="entry by entry"),
         pytest.param(filling("cfg['size']", "defaults.choose(3)", PLAIN), ("defaults.py", 7), id="a plain dict"),
+        pytest.param(filling("cfg.SIZE", "if cfg.merge_from_file('a'): pass"), ("train.py", 26), id="in a condition"),
+        pytest.param(filling("cfg.SIZE", "while cfg.merge_from_list([]): pass"), ("train.py", 26), id="in a loop"),
     ],
 )
 def test_a_configuration_that_the_main_program_fills(

@@ -115,5 +115,7 @@ def _variable(expr: Expr) -> str:
 
 
 def _span(change: Change) -> Span:
-    events = (event.span for event in change.file.scopes[change.scope].events)
-    return next(span for span in events if (span.line, span.column) == change.at)
+    """The statement that makes a change, or the header of the one whose header does."""
+    scope, calls = change.file.scopes[change.scope], change.file.calls
+    spans = (*(one.span for one in scope.events), *(calls[one].statement for one in change.file.calls_of(change.scope)))
+    return next((one for one in spans if (one.line, one.column) == change.at), Span(*change.at, *change.at))
