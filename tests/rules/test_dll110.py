@@ -155,6 +155,12 @@ if __name__ == "__main__":
 SPAWN = ', multiprocessing_context="spawn"'
 
 
+def assert_changed(told: Any, place: tuple[str, int], relative: Callable[[str], str]) -> None:
+    (found,) = told
+    assert (relative(found.path), found.span.line, found.severity) == (*place, "warning")
+    assert "see the first value of" in found.text
+
+
 def changing(read: str, change: str, options: str = "", more: str = "") -> dict[str, str]:
     text = CHANGED.replace("READ", read).replace("CHANGE", change).replace("OPTIONS", options)
     return {
@@ -181,10 +187,7 @@ def changing(read: str, change: str, options: str = "", more: str = "") -> dict[
 def test_a_variable_that_the_main_program_changes(
     files: dict[str, str], place: tuple[str, int], told: Callable[..., Any], relative: Callable[[str], str]
 ) -> None:
-    (found,) = told(files, **SELECT)
-
-    assert (relative(found.path), found.span.line, found.severity) == (*place, "warning")
-    assert "see the first value of" in found.text
+    assert_changed(told(files, **SELECT), place, relative)
 
 
 @pytest.mark.parametrize(
@@ -266,10 +269,7 @@ def filling(read: str, change: str, defaults: str = DEFAULTS, options: str = "")
 def test_a_configuration_that_the_main_program_fills(
     files: dict[str, str], place: tuple[str, int], told: Callable[..., Any], relative: Callable[[str], str]
 ) -> None:
-    (found,) = told(files, **SELECT)
-
-    assert (relative(found.path), found.span.line, found.severity) == (*place, "warning")
-    assert "see the first value of" in found.text
+    assert_changed(told(files, **SELECT), place, relative)
 
 
 @pytest.mark.parametrize(

@@ -94,20 +94,28 @@ def main(names):
         return list(pool.map(task, names))
 """,
 }
-FOUND["a lock of threads"] = """
+TURNS = """
 import threading
 
-FILE = open("rows.bin", "rb")  # DLL402
-LOCK = threading.Lock()
+FILE = open("rows.bin", "rb"){mark}
+LOCK = {lock}()
 
 def task(index):
-    with LOCK:
-        return rows(FILE, index)
+    {before}
+    {taken}
 
 def main():
     with Pool(4) as pool:
         return pool.map(task, range(10))
 """
+BLOCK = "with LOCK:\n        return rows(FILE, index)"
+CALLS = "LOCK.acquire()\n    found = rows(FILE, index)\n    LOCK.release()\n    return found"
+FOUND |= {
+    "a lock of threads": TURNS.format(mark="  # DLL402", lock="threading.Lock", before="pass", taken=BLOCK),
+    "a lock that is taken too late": TURNS.format(
+        mark="  # DLL402", lock="multiprocessing.Lock", before="rows(FILE, index)", taken=BLOCK
+    ),
+}
 SILENT = {
     "the child alone": """
 def main(path):
@@ -170,33 +178,8 @@ def main():
     with Pool(4, initializer=begin) as pool:
         return pool.map(task, range(10))
 """,
-    "tasks that take turns": """
-FILE = open("rows.bin", "rb")
-LOCK = multiprocessing.Lock()
-
-def task(index):
-    LOCK.acquire()
-    try:
-        return rows(FILE, index)
-    finally:
-        LOCK.release()
-
-def main():
-    with Pool(4) as pool:
-        return pool.map(task, range(10))
-""",
-    "tasks that take turns in a block": """
-FILE = open("rows.bin", "rb")
-LOCK = multiprocessing.RLock()
-
-def task(index):
-    with LOCK:
-        return rows(FILE, index)
-
-def main():
-    with Pool(4) as pool:
-        return pool.map(task, range(10))
-""",
+    "tasks that take turns": TURNS.format(mark="", lock="multiprocessing.Lock", before="pass", taken=CALLS),
+    "tasks that take turns in a block": TURNS.format(mark="", lock="multiprocessing.RLock", before="pass", taken=BLOCK),
     "a pool of one": """
 FILE = open("rows.bin", "rb")
 

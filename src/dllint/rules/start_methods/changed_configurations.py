@@ -39,8 +39,8 @@ class ChangedConfigurations:
         """The changed configurations that the workers of a loader read."""
         runs = self.project.worker_runs(loader)
         own = {(run.file.path, run.scope) for run in runs}
-        programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
-        loaded = self.project.import_graph.import_closure(programs)
+        globals_ = self.project.ask(ChangedGlobals)
+        loaded = globals_.loaded_with(loader)
         seen: set[tuple[Change, str, int]] = set()
         for run in runs:
             for part, span, site in self._reads(run):
@@ -48,7 +48,7 @@ class ChangedConfigurations:
                     key = (change, run.file.path, run.scope)
                     if (change.file.path, change.scope) in own or change.file.path not in loaded or key in seen:
                         continue
-                    if self.project.ask(ChangedGlobals).only_in_the_program(change.file, change.scope, change.region):
+                    if globals_.only_in_the_program(change.file, change.scope, change.region):
                         seen.add(key)
                         yield ChangedGlobal(
                             render(holder, run.file), change.file, _span(change), run.file, span, run.hops
@@ -78,11 +78,8 @@ class ChangedConfigurations:
         return found
 
     def _changes(self, read: Attribute | Subscript, site: Site) -> Iterator[tuple[Change, Expr]]:
-        """The changes that may give what an expression reads another value: of the entry, or of one on the way to it.
-        Each with the dict or configuration that has that entry."""
+        """The changes that may give an entry another value, each with the dict or configuration that has it."""
         base = read.value
-        if isinstance(base, (Attribute, Subscript)):
-            yield from self._changes(base, site)
         key = read.attr if isinstance(read, Attribute) else read.index
         if isinstance(key, Constant):
             key = key.value

@@ -66,8 +66,7 @@ class ChangedGlobals:
             return
         runs = self.project.worker_runs(loader)
         own = {(run.file.path, run.scope) for run in runs}
-        programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
-        loaded = self.project.import_graph.import_closure(programs)
+        loaded = self.loaded_with(loader)
         seen: set[tuple[str, str]] = set()
         for run in runs:
             for key, read in self._reads(run):
@@ -80,6 +79,12 @@ class ChangedGlobals:
                     if one.file.path in loaded and self.only_in_the_program(one.file, one.scope, one.region):
                         yield ChangedGlobal(key[1], one.file, one.span, run.file, read, run.hops)
                         break
+
+    def loaded_with(self, loader: Loader) -> set[str]:
+        """The files that the programs with a loader import."""
+        call = loader.file.calls[loader.call]
+        programs = self.project.programs.above(loader.file, call.scope)
+        return self.project.import_graph.import_closure({loader.file.path, *programs})
 
     def _reads(self, run: WorkerRun) -> Iterator[tuple[tuple[str, str], Span]]:
         """The changed variables that a function reads, each with the first place."""

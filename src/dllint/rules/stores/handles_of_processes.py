@@ -12,7 +12,7 @@ from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Instance, Site
 from dllint.libraries.facets import Opener
 from dllint.libraries.index import LAUNCHERS, canonical
-from dllint.linking.expressions import without_calls
+from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile
 from dllint.project.handles import Handles
@@ -97,15 +97,29 @@ def _is_single(project: Project, launch: Launch) -> bool:
 def _inherited(project: Project, launch: Launch) -> Iterator[InProcesses]:
     """The globals that the tasks of a pool use."""
     starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
-    places = [(one.file, one.scope) for one in reach(project.world, starts) if not _takes_a_lock(project, one)]
+    reached = list(reach(project.world, starts))
+    places = [(one.file, one.scope) for one in reached]
     for opener, name, value, reader in opened_globals(project, places, launch.file):
         ways = reader.within.get((0, name), ())
+        uses = [(one, first) for one in reached if one.file is reader and (first := _first_use(one, name))]
+        if uses and all(_is_locked(project, one, first) for one, first in uses):
+            continue
         if value.file is not None and not any(scope for scope, _ in ways):
             yield InProcesses(opener, name, value.file, value.call, launch, "each other")
 
 
-def _takes_a_lock(project: Project, here: Reached) -> bool:
-    """Whether a function takes a lock that processes share, so that they use what is theirs in turn."""
+def _first_use(here: Reached, name: str) -> tuple[int, int] | None:
+    """Where a function first uses a global; None if it does not."""
+    uses = (
+        (span.line, span.column)
+        for expr, span, _, _ in expressions(here.file, here.scope)
+        if any(part == Name(name) for part in walk(expr, here.file))
+    )
+    return min(uses, default=None)
+
+
+def _is_locked(project: Project, here: Reached, at: tuple[int, int]) -> bool:
+    """Whether a function has taken a lock that processes share before it comes to a place."""
     file = here.file
     taken: list[tuple[Expr, int, Span]] = [
         (func.value, file.calls[index].region, file.calls[index].statement)
@@ -119,6 +133,8 @@ def _takes_a_lock(project: Project, here: Reached) -> bool:
     ]
     for expr, region, span in taken:
         site = Site(file, here.scope, region, (span.line, span.column), here.frame)
+        if site.at > at:
+            continue
         for value in project.world.values.evaluate(expr, site):
             if isinstance(value, Instance) and isinstance(value.of, External) and _is_lock(canonical(value.of.name)):
                 return True
