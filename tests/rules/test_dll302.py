@@ -73,6 +73,13 @@ FOUND: dict[str, str] = {
         "            files = open(one['file'])\n            for name in one['names']:\n"
         "                names.append(name)\n        return image, names\n",
     ),
+    "lines of a path and its transcript": dataset(
+        "rows = [line.strip().split('|') for line in open(path)]\nself.rows = [row for row in rows]  # DLL302",
+        extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n        path = row[0]\n"
+        "        return self.load(row), path\n"
+        "\n    def load(self, row):\n        wave_path, text, speaker = row\n"
+        "        return open(wave_path), self.clean(text), int(speaker)\n",
+    ),
     "asked for by a tuple of numbers": dataset(
         "self.rows = json.load(open(path))  # DLL302",
         extra="\n    def __getitem__(self, index):\n        row, position, wrapped = index\n"
@@ -330,6 +337,11 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "lines of a path and its class": dataset(
+        "self.rows = [line.strip().split('|') for line in open(path)]",
+        extra="\n    def __getitem__(self, index):\n        wave_path, label = self.rows[index]\n"
+        "        return open(wave_path), int(label)\n",
+    ),
     "a table of which an iterable dataset picks one at random": dataset(
         "self.paths = path\nself.noises = [line.strip() for line in open(path)]",
         before="import random\n",

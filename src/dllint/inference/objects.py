@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
@@ -176,7 +176,7 @@ class Objects:
         hierarchy = self.world.hierarchy
         stored, always, filled = self._stored_values(value, name)
         given = fields.given(self.world, value, name)
-        outside = self._set_from_outside(value, name)
+        outside = self._set_from_outside(value, name, _assigned([*stored, *given]))
         inherited: Values = ()
         if not (always or given) or self._intercepts(value.of, name):
             inherited = union(self._inherited(value, name))
@@ -267,17 +267,19 @@ class Objects:
                 filled = filled or self.world.stores.fills(owner, store)
             # Names computed at run time set data; methods keep their names.
             spreads = self.world.stores.own_spreads(owner)
+            own = _assigned(groups)
             for spread in spreads if self.world.hierarchy.method(value.of, name) is None else ():
                 if not self.world.stores.overridden(value, owner, spread):
-                    found = self.world.stores.spread(spread, name, self.world.stores.store_site(value, owner, spread))
+                    place = self.world.stores.store_site(value, owner, spread)
+                    found = self.world.stores.spread(spread, name, place, own)
                     groups += [found.values] if found.values else []
                     sure = owner in line and not found.absent and self.world.stores.always(owner, spread)
                     always = always or sure
         return groups, always, filled
 
-    def _set_from_outside(self, value: Value, name: str) -> list[Values]:
+    def _set_from_outside(self, value: Value, name: str, own: bool = False) -> list[Values]:
         """Return the values assigned to an attribute by code other than the object's own methods; for a class, by any
-        code."""
+        code. `own`: whether the object's own methods assign it under its name."""
         groups: list[Values] = []
         for file, store in self.world.stores.outside_stores(name):
             site = self._place(file, store)
@@ -287,7 +289,7 @@ class Objects:
         if made is not None and self._holds_data(value, name):
             spreads = self.world.memory.remember(self._spreads, "outside", self._spread_outside, {})
             for spread, site in spreads.get(made, ()):
-                groups.append(self.world.stores.spread(spread, name, site).values)
+                groups.append(self.world.stores.spread(spread, name, site, own).values)
         return [group for group in groups if group]
 
     def _spread_outside(self) -> dict[Hashable, list[tuple[Spread, Site]]]:
@@ -424,6 +426,11 @@ class Objects:
         if method is None:
             return (UNKNOWN,)
         return self.world.values.returned(method, self.world.receiver_frame(value))
+
+
+def _assigned(groups: Iterable[Values]) -> bool:
+    """Whether assignments give an attribute more than None, the usual value of one that is set later."""
+    return any(one != NONE for group in groups for one in group)
 
 
 def _made(value: Value) -> Hashable:

@@ -9,7 +9,7 @@ from dllint.inference import limits
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine
-from dllint.inference.values import Class, Const, Frame, Function, Instance, Pattern, Site, Value, const
+from dllint.inference.values import UNKNOWN, Class, Const, Frame, Function, Instance, Pattern, Site, Value, const
 from dllint.linking.assignments import Spread, Store
 from dllint.linking.source import SourceFile
 
@@ -183,15 +183,22 @@ class Stores:
             self._outside_spreads = [] if limits.SPREADS.exceeded(len(found)) else found
         return self._outside_spreads
 
-    def spread(self, spread: Spread, name: str, site: Site) -> Found:
+    def spread(self, spread: Spread, name: str, site: Site, own: bool = False) -> Found:
         """Return the values that such an assignment gives the attribute `name`; absent if it may leave the attribute
-        alone."""
+        alone.
+
+        Args:
+            own: whether the attribute is also assigned under its own name. Then an assignment whose name is unknown
+                more likely means another attribute: it leaves this one uncertain, and lends it no object.
+        """
         if spread.key is None:
             return self.world.mappings.lookup(spread.value, site, name) or OPAQUE
         keys = self.world.values.evaluate(spread.key, site)
         fits = [one for one in keys if _may_be(one, name)]
         if not fits:
             return ABSENT
+        if own and not any(isinstance(one, Const) for one in fits):
+            return Found((UNKNOWN,), True)
         return Found(self.world.values.evaluate(spread.value, site), fits != [const(name)] or len(keys) > 1)
 
     def _within(self, file: SourceFile, scope: int) -> list[int]:

@@ -138,7 +138,8 @@ def _held_under(run: ItemRun) -> Iterator[tuple[str, Expr]]:
     for event in run.events:
         if event.kind == "assign" and event.value is not None:
             target = event.target
-            if isinstance(target, Name):
-                yield target.id, event.value
-            elif isinstance(target, Subscript) and isinstance(target.index, Constant):
+            for one in target.elements if isinstance(target, (Tuple, List)) else (target,):
+                if isinstance(one, Name):
+                    yield one.id, event.value
+            if isinstance(target, Subscript) and isinstance(target.index, Constant):
                 yield str(target.index.value), event.value

@@ -139,7 +139,8 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
     if kind == LINES and reading.under:
         return holds_paths(project.world, code, value, attr, reading.under, holder)
     if kind == LINES and code.used_as_path(value, attr, holder):
-        return True
+        # A line of a path and its transcript is read by its fields, and only one of them is a path.
+        return not named_as_text(code, value, attr, holder)
     asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths
     return asked(project.world, code, value, attr, holder)
 
