@@ -45,6 +45,13 @@ def build(dataset, workers=4, seed=1):
     options = dict(num_workers=workers, worker_init_fn=init)
     return DataLoader(dataset, **options)
 """,
+    "the first word of numpy's state": "def start(n):\n    np.random.seed(np.random.get_state()[1][0] + n)  # DLL603\n"
+    + LOADER,
+    "the first word, by a variable": "def start(n):\n    state = np.random.get_state()\n    first = state[1][0]\n"
+    "    np.random.seed((first + n) % 2**32)  # DLL603\n" + LOADER,
+    "the first word, unpacked by another module's name": "from numpy.random import get_state, seed\n"
+    "def start(n):\n    seed(seed=int(get_state()[1][0]) + n)  # DLL603\n" + LOADER,
+    "the first word alone": "def start(n):\n    np.random.seed(np.random.get_state()[1][0])  # DLL603\n" + LOADER,
     "an object that is called": """
 class Start:
     def __init__(self, seed):
@@ -88,6 +95,9 @@ def start(worker_id):
 }
 
 SILENT: dict[str, str] = {
+    "the second word of numpy's state": "def start(n):\n    np.random.seed(np.random.get_state()[1][1] + n)\n" + LOADER,
+    "the state of another generator": "def start(n):\n"
+    "    np.random.seed(np.random.RandomState().get_state()[1][0] + n)\n" + LOADER,
     "from torch": "def start(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n" + LOADER,
     "from torch, through a variable": """
 def start(worker_id):
@@ -101,11 +111,6 @@ from torch.utils.data import get_worker_info
 def start(worker_id):
     info = get_worker_info()
     np.random.seed(info.seed % 2**32)
-"""
-    + LOADER,
-    "from the state of the parent's generator": """
-def start(worker_id):
-    np.random.seed(np.random.get_state()[1][0] + worker_id)
 """
     + LOADER,
     "the clock": "import time\ndef start(worker_id):\n    random.seed(int(time.time()) + worker_id)\n" + LOADER,

@@ -97,6 +97,8 @@ class Constants:
         folded = _of_values(self.world.values.evaluate(expr, site))
         if folded in ("constant", "none"):
             return folded
+        if self._is_first_word(expr, site):
+            return "constant"
         bases = self.world.values.evaluate(expr.value, site)
         if any(isinstance(base, External) and base.name == "os.environ" for base in bases):
             return "constant"
@@ -122,6 +124,22 @@ class Constants:
         found = self.world.symbols.lookup(root.id, site)
         told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
         return "constant" if found and not told else "varies"
+
+    def _is_first_word(self, expr: Attribute | Subscript, site: Site) -> bool:
+        """Whether an expression is `numpy.random.get_state()[1][0]`.
+
+        Workers are seeded with an array (`torch/utils/data/_utils/worker.py`, since torch 1.9), and the first word of
+        such a state is always 2**31 (`init_by_array` of numpy's `mt19937.c`). Before 1.9 a worker had the state of
+        its parent.
+        """
+        match expr:
+            case Subscript(Subscript(state, Constant(1)), Constant(0)):
+                values = self.world.values.evaluate(state, site)
+            case _:
+                return False
+        made = [one.of for one in values if isinstance(one, Instance)]
+        names = {canonical(one.name) for one in made if isinstance(one, External)}
+        return names == {"numpy.random.get_state"} and len(made) == len(values)
 
     def _is_worker_info(self, expr: Expr, site: Site) -> bool:
         """Whether an expression is what `get_worker_info()` gives."""
