@@ -73,6 +73,21 @@ FOUND: dict[str, str] = {
         "            files = open(one['file'])\n            for name in one['names']:\n"
         "                names.append(name)\n        return image, names\n",
     ),
+    "an entry under a constant key": dataset(
+        "self.rows = {}  # DLL302\nself.rows['train'] = json.load(open(path))",
+        extra=READ.replace("self.rows[index]", "self.rows['train'][index]"),
+    ),
+    "lists that are entries under keys of a loop": dataset(
+        "self.rows = dict()  # DLL302\nfor key in ('one', 'other'):\n    self.rows[key] = []\n"
+        "rows = json.load(open(path))\nfor key in ('one', 'other'):\n    self.rows[key].extend(rows[key])",
+        extra=READ.replace("self.rows[index]", "self.rows['one'][index]"),
+    ),
+    "rows under keys that the object keeps, one of them a path": dataset(
+        "self.image, self.name = path\nself.rows = []  # DLL302\nfor row in csv.DictReader(open(path)):\n"
+        "    self.rows.append({self.image: row[self.image], self.name: row[self.name]})",
+        extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n"
+        "        return open(row[self.image]), self.encoder(row[self.name])\n",
+    ),
     "lines of a path and its transcript": dataset(
         "rows = [line.strip().split('|') for line in open(path)]\nself.rows = [row for row in rows]  # DLL302",
         extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n        path = row[0]\n"
@@ -337,6 +352,24 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a list that becomes an array": dataset(
+        "self.rows = []\nfor name in os.listdir(path):\n    self.rows.extend(json.load(open(name)))\n"
+        "self.rows = numpy.asarray(self.rows)",
+        before="import numpy\n",
+    ),
+    "entries that become arrays": dataset(
+        "self.rows = {'one': []}\nfor key in self.rows:\n    self.rows[key].extend(json.load(open(path)))\n"
+        "for key in self.rows:\n    self.rows[key] = numpy.array(self.rows[key])",
+        before="import numpy\n",
+        extra=READ.replace("self.rows[index]", "self.rows['one'][index]"),
+    ),
+    "rows under keys that the object keeps, a path and a number": dataset(
+        "self.image, self.number = path\nself.rows = []\nfor _, row in pandas.read_csv(path).iterrows():\n"
+        "    self.rows.append({self.image: row[self.image], self.number: row[self.number]})",
+        before="import pandas\n",
+        extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n"
+        "        return open(row[self.image]), int(row[self.number])\n",
+    ),
     "lines of a path and its class": dataset(
         "self.rows = [line.strip().split('|') for line in open(path)]",
         extra="\n    def __getitem__(self, index):\n        wave_path, label = self.rows[index]\n"

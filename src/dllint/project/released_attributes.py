@@ -1,4 +1,5 @@
-"""Attributes that `__init__` sets and releases again: `del self.rows`, `self.rows = None`."""
+"""Attributes that `__init__` sets and releases again: `del self.rows`, `self.rows = None`, or replaces by an array of
+what they hold: `self.rows = np.array(self.rows)`."""
 
 from __future__ import annotations
 
@@ -6,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dllint.facts.nodes import Attribute, Constant, Name
-from dllint.facts.schema import Event
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
+from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Site
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 Release = Literal["surely", "perhaps", "never"]
 _UNCONDITIONAL = frozenset({"with", "try", "tryelse", "finally"})
+_TO_ARRAYS = frozenset(
+    {"array", "asarray", "concatenate", "stack", "vstack", "hstack", "from_numpy", "tensor", "as_tensor"}
+)
+"""Last names of functions of numpy and torch that build an array from the elements of a list."""
 _Moment = tuple[tuple[int, int, bool], ...]
 
 
@@ -88,7 +93,7 @@ class Releases:
                 receiver = Name(file.scopes[scope].params[0].name)
                 for event in file.scopes[scope].events:
                     target = event.target
-                    if _lets_go(event) and isinstance(target, Attribute) and target.value == receiver:
+                    if _lets_go(file, event) and isinstance(target, Attribute) and target.value == receiver:
                         found.setdefault(target.attr, []).append(_Place(file, scope, event, hops))
         return found
 
@@ -127,16 +132,29 @@ class Releases:
         return "surely" if sure else "perhaps"
 
 
-def _lets_go(event: Event) -> bool:
-    return event.kind == "delete" or (
-        event.kind == "assign" and event.detail is None and isinstance(event.value, Constant)
-    )
+def is_array_of(file: SourceFile, call: int, expr: Expr) -> bool:
+    """Whether a call builds an array of values, and not of objects, from what an expression gives."""
+    written = file.calls[call]
+    if last_name(written.func) not in _TO_ARRAYS or not written.args or written.args[0].value != expr:
+        return False
+    kinds = (one.value for one in written.args if one.keyword == "dtype")
+    return not any(last_name(kind) in ("object", "object_") or kind == Constant("O") for kind in kinds)
+
+
+def _lets_go(file: SourceFile, event: Event) -> bool:
+    if event.kind == "delete":
+        return True
+    if event.kind != "assign" or event.detail is not None or event.target is None:
+        return False
+    if isinstance(event.value, CallRef):
+        return is_array_of(file, event.value.index, event.target)
+    return isinstance(event.value, Constant)
 
 
 def _releases(file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
     """The statements of a function that release what the function itself sets."""
     for event in file.scopes[scope].events:
-        if isinstance(store.key, str) and event.target == Attribute(store.base, store.key) and _lets_go(event):
+        if isinstance(store.key, str) and event.target == Attribute(store.base, store.key) and _lets_go(file, event):
             yield event
 
 

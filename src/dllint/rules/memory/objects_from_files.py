@@ -15,6 +15,7 @@ from dllint.facts.nodes import (
     Name,
     Set,
     Starred,
+    Subscript,
     Tuple,
 )
 from dllint.facts.schema import Expr, Region
@@ -50,6 +51,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
+from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
 from dllint.span import Span
@@ -203,7 +205,7 @@ class Records(Readings):
                 return held
         mappings = self.world.mappings
         for change in islice(self.datasets.filling(value), limits.CHANGES.most):
-            if change.value is None:
+            if change.value is None or self._becomes_array(change):
                 continue
             where = mappings.changed_at(change, value)
             looped = bool(loops(change.file, change.region))
@@ -220,11 +222,31 @@ class Records(Readings):
                 held = self._filled_inside(value, change.value, where, depth)
                 if held is not None:
                     return held
-            elif looped:
+                continue
+            if looped:
                 reading = self.object(change.value, where, 0) or self._for_each_record(change.value, where)
                 if reading is not None:
                     return Held(reading, None, _statement(change))
+            traced = self.trace(change.value, where)
+            if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
+                return Held(traced, None, _statement(change))
+            held = self._filled_inside(value, change.value, where, depth)
+            if held is not None:
+                return held
         return None
+
+    def _becomes_array(self, change: Change) -> bool:
+        """Whether the same function replaces the entry that a mutation sets or extends by an array of it:
+        `rows[key] = np.asarray(rows[key])`."""
+        key = Constant(change.key) if isinstance(change.key, str) else change.key
+        entry = change.base if key is None else Subscript(change.base, key)
+        return any(
+            event.kind == "assign"
+            and event.target == entry
+            and isinstance(event.value, CallRef)
+            and is_array_of(change.file, event.value.index, entry)
+            for event in change.file.scopes[change.scope].events
+        )
 
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
         """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:

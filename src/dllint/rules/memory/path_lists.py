@@ -133,8 +133,9 @@ class _Function:
             return found
         if isinstance(expr, Subscript):
             base = self._part(expr.value, at)
-            if base is not None and base in ((), (_EACH,)) and isinstance(expr.index, Constant):
-                return (*base, expr.index.value)
+            if base is not None and base in ((), (_EACH,)) and isinstance(expr.index, (Constant, Attribute)):
+                # `row[self.key]`: the name of a field that the object keeps
+                return (*base, expr.index.value if isinstance(expr.index, Constant) else expr.index)
             return base
         if isinstance(expr, CallRef):
             call = self.file.calls[expr.index]
