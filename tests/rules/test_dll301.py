@@ -33,6 +33,22 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
 
 
 FOUND: dict[str, str] = {
+    "sounds, each with its rate": dataset(
+        "self.rows = []  # DLL301\nfor one in path:\n    sound, rate = librosa.load(one)\n    self.rows.append(sound)",
+        "import librosa\n",
+    ),
+    "sounds, the rate first": dataset(
+        "self.rows = [wavfile.read(one)[1] for one in path]  # DLL301", "from scipy.io import wavfile\n"
+    ),
+    "spectrograms": dataset(
+        "self.rows = [librosa.feature.mfcc(y=sf.read(one)[0]) for one in path]  # DLL301",
+        "import librosa\nimport soundfile as sf\n",
+    ),
+    "frames of a video": dataset(
+        "video = cv2.VideoCapture(path)\nself.rows = []  # DLL301\nwhile True:\n    more, frame = video.read()\n"
+        "    if not more:\n        break\n    self.rows.append(frame)",
+        "import cv2\n",
+    ),
     "a part of a frame": dataset(
         "table = pd.read_csv(path)\nself.rows = table[table.fold == 3].copy().values  # DLL301", "import pandas as pd\n"
     ),
@@ -262,6 +278,7 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "the rates of sounds": dataset("self.rows = [librosa.load(one)[1] for one in path]", "import librosa\n"),
     "a column": dataset("self.rows = pd.read_csv(path)['size'].values", "import pandas as pd\n"),
     "a column of a part": dataset(
         "table = pd.read_csv(path)\ntable = table[table.fold == 3].copy()\n"

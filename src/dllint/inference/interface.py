@@ -71,6 +71,10 @@ class Knowledge(Protocol):
     def new_storage(self) -> Collection[str]:
         """Calls that return a tensor with its own storage."""
 
+    @property
+    def known_parts(self) -> Collection[str]:
+        """Items, at a fixed position, of the tuples that calls return, as `torchaudio.load[0]`."""
+
     def reads(self, name: str) -> bool:
         """Whether a call reads a file into Python objects, or accesses some of those."""
 

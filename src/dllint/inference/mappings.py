@@ -401,7 +401,7 @@ class Mappings:
                 return made
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
                 part = f"{self.world.knowledge.canonical(value.of.name)}[{key.value}]"
-                if part in self.world.knowledge.new_storage:
+                if part in self.world.knowledge.known_parts:
                     return (Instance(External(part), value.file, value.call, value.frame),)
                 if not self.world.knowledge.reads(value.of.name):
                     return (UNKNOWN,)

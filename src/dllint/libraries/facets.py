@@ -197,7 +197,7 @@ class Maker(NamedTuple):
         shape: where the shape is: "first" (one argument, an int or a tuple), "dims" (each argument is a dimension),
             "count" (`arange`), "file" (a whole file is read), "same" (as large as its input), "other" (computed from
             its input, in another size).
-        size: keyword that takes the shape if no positional argument does.
+        size: keyword that takes the shape, or the input of "same" and "other", if no positional argument does.
         position: position of the shape.
         item: bytes per element unless `dtype=` says otherwise.
         mapped: keyword that makes it a memory map instead of a copy.

@@ -41,6 +41,7 @@ from dllint.libraries.index import (
     GIVES_ARGUMENT,
     GIVES_ARGUMENTS,
     ITERATES,
+    KNOWN_PARTS,
     LAUNCHERS,
     LOADERS,
     NEW_STORAGE,
@@ -87,6 +88,7 @@ class Libraries:
     same_items = builtins.SAME_ITEMS
     builtins = builtins.BUILTINS
     new_storage = NEW_STORAGE
+    known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
     instantiating = hydra.LAST_NAMES
     command_lines = COMMAND_LINES

@@ -82,6 +82,8 @@ LIBRARY = Library(
         "cv2.imread": DECODED,
         "cv2.imdecode": DECODED,
         "cv2.VideoCapture().read": DECODED,
+        # the frame, after whether there was one
+        "cv2.VideoCapture().read[1]": DECODED,
         "cv2.cvtColor": Maker("numpy", "same"),
         "cv2.flip": Maker("numpy", "same"),
         "cv2.rotate": Maker("numpy", "same"),

@@ -70,6 +70,8 @@ LIBRARY = Library(
                 *("imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "tifffile.imread"),
                 *("matplotlib.pyplot.imread", "matplotlib.image.imread", "librosa.load", "soundfile.read"),
                 *("scipy.io.wavfile.read", "librosa.core.load"),
+                # Each returns the samples and the rate: librosa.load and soundfile.read in this order
+                *("librosa.load[0]", "librosa.core.load[0]", "soundfile.read[0]", "scipy.io.wavfile.read[1]"),
             ),
             DECODED,
         ),
@@ -77,6 +79,14 @@ LIBRARY = Library(
         "SimpleITK.ReadImage": UNREAD,
         **dict.fromkeys(("SimpleITK.GetArrayFromImage", "SimpleITK.GetArrayViewFromImage"), Maker("numpy", "other")),
         **dict.fromkeys(("skimage.transform.resize", "librosa.resample"), Maker("numpy", "other")),
+        **dict.fromkeys(
+            (
+                *("librosa.stft", "librosa.cqt", "librosa.feature.melspectrogram", "librosa.feature.mfcc"),
+                *("librosa.power_to_db", "librosa.amplitude_to_db", "librosa.effects.trim[0]"),
+            ),
+            Maker("numpy", "other", "y"),
+        ),
+        "librosa.util.normalize": Maker("numpy", "same"),
     },
     words=Words(nearby=(b"SoundFile(", b"rasterio.open", b"netCDF4", b"pysam")),
 )

@@ -18,6 +18,7 @@ LIBRARY = Library(
     new_tensors=frozenset(
         {
             "torchvision.io.read_image",
+            "torchvision.io.read_video[0]",
             "torchvision.transforms.functional.to_tensor",
             "torchvision.transforms.functional.pil_to_tensor",
             "torchvision.transforms.ToTensor()",

@@ -355,6 +355,8 @@ class Arrays:
             kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
             return Array(maker.library, size, "file", file, index, frame=value.frame, table=maker.table, **kinds)
         if maker.shape in ("same", "other"):
+            if not plain and maker.size in by_name:
+                plain = [by_name[maker.size]]
             made = self._same(maker, plain, site, file, index, depth, value.frame)
             return replace(made, size=None) if made is not None and maker.shape == "other" else made
         count = self.sizes.count(maker, plain, by_name, site)
