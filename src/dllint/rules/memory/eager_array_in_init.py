@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
@@ -65,7 +65,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     attribute = (kept.file.path, kept.owner, kept.attr)
                     read = (kept.file.path, kept.owner, array.file.path, array.call)
                     same = (attribute, array.file.path, array.call)
-                    causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
+                    keys: list[Hashable] = [(attribute, kept.span), same]
+                    if array.source == "file":
+                        keys.append(read)
+                    if array.source == "file" and not use.finding.fixes:
+                        # So are the tables that one method reads in the same way.
+                        keys.append((kept.file.path, kept.owner, kept.scope, use.finding.values["opener"]))
+                    causes.add(use, *keys)
     # Another class may inherit the same statement, and read other columns.
     yield from (found for found in map(worst, causes) if (found.path, found.span) not in tables)
 

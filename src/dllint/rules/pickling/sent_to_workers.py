@@ -41,6 +41,11 @@ class Sent:
     sure: bool = field(default=True, kw_only=True)
 
     @property
+    def kind(self) -> str:
+        """What it is, if all of its kind that one method keeps are one defect; empty otherwise."""
+        return ""
+
+    @property
     def files(self) -> set[str]:
         """The files in which it is created and kept."""
         return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
@@ -114,7 +119,8 @@ def unpicklable(
 
 def _causes(one: Sent) -> Iterator[Hashable]:
     """The keys of what one edit fixes: the object itself, all of one statement, and the alternatives that branches
-    of an `if` assign to the same attribute or variable."""
+    of an `if` assign to the same attribute or variable. Objects of one kind that a method keeps are one defect too:
+    three attributes that each hold an h5py file."""
     yield one.file.path, one.span
     if one.statement is not None and one.statement != one.span:
         yield one.file.path, one.statement
@@ -123,6 +129,8 @@ def _causes(one: Sent) -> Iterator[Hashable]:
     written_here = kept is not None and kept.file is one.file and kept.store.event.span == one.statement
     if kept is not None and kept.owner is not None and written_here:
         yield kept.owner.key, kept.scope, kept.attr
+        if one.kind:
+            yield kept.owner.key, kept.scope, one.kind, one.sure
 
 
 def _chosen(one: Sent) -> Iterator[Hashable]:

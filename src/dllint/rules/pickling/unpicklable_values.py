@@ -65,6 +65,10 @@ class Refused(Sent):
     touch: Hop | None = None
 
     @property
+    def kind(self) -> str:
+        return self.refusal.what
+
+    @property
     def hops(self) -> tuple[Hop, ...]:
         return (self.touch,) if self.touch is not None else super().hops
 
