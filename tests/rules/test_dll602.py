@@ -35,6 +35,37 @@ class Rows(Dataset):
 
 RNG = dataset("np.random.default_rng(seed)  # DLL602", "return self.rng.random()")
 FOUND: dict[str, str] = {
+    "objects of two classes, in datasets of one class": """
+class First:
+    def __init__(self):
+        self.rng = np.random.RandomState(1)  # DLL602
+
+    def draw(self):
+        return self.rng.choice(3)
+
+class Second:
+    def __init__(self):
+        self.rng = np.random.RandomState(2)  # DLL602
+
+    def draw(self):
+        return self.rng.choice(3)
+
+class Rows(Dataset):
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.pick()
+
+    def pick(self):
+        return self.sampler.draw()
+
+first = DataLoader(Rows(First()), num_workers=2)
+second = DataLoader(Rows(Second()), num_workers=2)
+""",
     "default_rng": RNG + LOADER,
     "RandomState without a seed": dataset("np.random.RandomState()  # DLL602", "return self.rng.rand()") + LOADER,
     "Random": dataset("random.Random(seed)  # DLL602", "return self.rng.choice([1, 2])") + LOADER,

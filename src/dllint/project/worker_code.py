@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,8 @@ class WorkerCode:
                 bound = Function(method.file, method.scope, value)
                 starts.append((bound, self.world.receiver_frame(value), name))
         kinds = self._kinds.setdefault(value.of, {})
-        kind = frozenset(part for start in starts for part in self._given(start[0], start[1]))
+        given = (part for start in starts for part in self._given(start[0], start[1]))
+        kind = frozenset((*given, *self._asked(value, starts)))
         if kind not in kinds and not limits.WORKER_KINDS.reached(len(kinds)):
             kinds[kind] = list(self._reach(starts))
         return kinds.get(kind) or next(iter(kinds.values()))
@@ -92,6 +93,25 @@ class WorkerCode:
                     for part in self.world.mappings.flattened(one):
                         if isinstance(part, Instance) and isinstance(part.of, Class):
                             yield part.of.key
+
+    def _asked(
+        self, value: Instance, starts: Iterable[tuple[Function, Frame | None, str]]
+    ) -> Iterator[tuple[str, int]]:
+        """The classes of the objects whose methods the dataset's own methods call: `self.sampler.draw()`."""
+        assert isinstance(value.of, Class)
+        asked: dict[str, None] = {}
+        line = self.world.hierarchy.line(value.of) if starts else ()
+        for owner in (one for one in line if isinstance(one, Class)):
+            for scope in owner.file.children.get(owner.scope, ()):
+                params = owner.file.scopes[scope].params
+                for index in owner.file.calls_of(scope) if params else ():
+                    match owner.file.calls[index].func:
+                        case Attribute(Attribute(Name(name), attr), _) if name == params[0].name:
+                            asked[attr] = None
+        for attr in asked:
+            for one in self.world.objects.attribute(value, attr):
+                if isinstance(one, Instance) and isinstance(one.of, Class):
+                    yield one.of.key
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
         """All functions that calling a method of a project object runs. Objects of one class share the answer."""
