@@ -10,7 +10,21 @@ import pytest
 
 from dllint import registry
 from dllint.finding import Place
-from dllint.observation import Blind, End, Epoch, Feeder, Iteration, Launch, Line, Loader, Process, Site, Storages
+from dllint.observation import (
+    Blind,
+    End,
+    Epoch,
+    Feeder,
+    Iteration,
+    Kept,
+    Launch,
+    Limits,
+    Line,
+    Loader,
+    Process,
+    Site,
+    Storages,
+)
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -272,6 +286,42 @@ def test_a_loader_that_gives_up_would_have_hung(run: Recorded) -> None:
     done = run.confirm(run.finding("DLL107"), failed=True)
     assert done.death is not None
     assert (done.death.finding.code, done.death.message) == ("DLL107", f"RuntimeError: {text}")
+    assert run.confirm(failed=True).death is None
+
+
+OPEN = "[Errno 24] Too many open files: '/data/7.png'"
+
+
+def test_forked_workers_are_sent_no_tensors_that_could_take_descriptors(run: Recorded) -> None:
+    run.loader().add(Storages, loader="70.1", strategy="file_descriptor", storages=100, fds=100)
+    run.add(Epoch, loader="70.1", error="OSError", text=OPEN)
+    died(run, "OSError", OPEN)
+    done = run.confirm(run.about_loader("DLL303", message="many"), failed=True)
+    assert done.death is None
+    assert [one.verdict for one in done.findings] == ["inconclusive"]
+
+
+def test_batches_that_are_kept_take_the_descriptors_of_a_forked_run(run: Recorded) -> None:
+    run.loader().add(Epoch, loader="70.1", error="RuntimeError", text="Too many open files. Communication with")
+    run.add(Kept, loader="70.1", batches=32, fds_a_batch=1.0, maps_a_batch=1.0)
+    died(run, "RuntimeError", "Too many open files. Communication with")
+    done = run.confirm(run.about_loader("DLL303"), run.about_loader("DLL306"), failed=True)
+    assert done.death is not None and done.death.finding.code == "DLL306"
+    assert [one.verdict for one in done.findings] == ["inconclusive", "confirmed"]
+
+
+@pytest.mark.parametrize(("count", "code"), [(980, "DLL303"), (20, None)])
+def test_tensors_that_spawned_workers_were_sent(run: Recorded, count: int, code: str | None) -> None:
+    """A program that opens too many files itself looks the same, except for the number of tensors."""
+    run.loader(method="spawn").add(Storages, loader="70.1", strategy="file_descriptor", storages=count, fds=count)
+    run.add(Limits, loader="70.1", values={"nofile": 1024, "fds": 14, "max_map_count": 65530, "maps": 466})
+    died(run, "OSError", OPEN)
+    death = run.confirm(run.about_loader("DLL303"), failed=True).death
+    assert (death and death.finding.code) == code
+
+
+def test_a_program_that_only_opens_files(run: Recorded) -> None:
+    died(run, "OSError", OPEN)
     assert run.confirm(failed=True).death is None
 
 
