@@ -300,7 +300,8 @@ def nothing_left(directory: Path) -> list[str]:
     return remains
 
 
-@pytest.mark.parametrize(("ending", "wait"), [("SIGINT", "up"), ("SIGTERM", ""), ("SIGKILL", "up")])
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.parametrize("wait", ["up", ""])
 def test_a_signal_leaves_nothing_behind(ending: str, wait: str, overlay: None, tmp_path: Path) -> None:
     """Before the program has begun, and while it runs."""
     (tmp_path / "tmp").mkdir()
