@@ -289,6 +289,63 @@ def test_a_loader_that_gives_up_would_have_hung(run: Recorded) -> None:
     assert run.confirm(failed=True).death is None
 
 
+def unexecuted(run: Recorded, *executed: int) -> Recorded:
+    """The program, of which only these lines were executed."""
+    first = run.records[0]
+    assert isinstance(first, Process)
+    run.records[0] = replace(first, lines=True)
+    for line in executed:
+        run.add(Line, path=run.path, line=line)
+    return run
+
+
+def test_a_line_that_was_not_executed_is_not_blamed(run: Recorded) -> None:
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), 13)
+    died(run, "AttributeError", LOCAL)
+    done = run.confirm(run.finding("DLL201", run.lambda_span), failed=True)
+    assert [one.verdict for one in done.findings if one.origin == "static"] == ["not reached"]
+
+
+@pytest.mark.parametrize(("executed", "verdict"), [(6, "confirmed"), (13, "not reached")])
+def test_one_of_several_places_with_the_same_defect_is_executed(run: Recorded, executed: int, verdict: str) -> None:
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), executed)
+    other = Place(run.path, run.lambda_span, "this one cannot be pickled either", alike=True)
+    told, evidence = run.judged(run.finding("DLL201", Span(9, 9, 9, 20), related=(other,)))
+    assert told == verdict
+    assert ("this run executed line 6, not line 9" in evidence) is (verdict == "confirmed")
+
+
+def test_the_hazard_of_a_line_that_was_not_executed_is_found_at_another(run: Recorded) -> None:
+    """A finding is at the first of several calls, and the run may execute another one."""
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), 13)
+    done = run.confirm(run.finding("DLL201", Span(9, 9, 9, 20)))
+    assert [(one.origin, one.verdict) for one in done.findings if one.code == "DLL201"] == [
+        ("static", "not reached"),
+        ("runtime", "confirmed"),
+    ]
+
+
+@pytest.mark.parametrize(("loader", "verdict"), [(13, "inconclusive"), (17, "confirmed")])
+def test_a_loader_that_was_not_executed_is_no_evidence_of_whose_lambda_it_is(
+    run: Recorded, loader: int, verdict: str
+) -> None:
+    text = LOCAL.replace("Records.__init__", "main")
+    run.loader(method="spawn", error="AttributeError", text=text)
+    with open(run.path) as file:
+        lines = file.read().splitlines()
+    lines[11:11] = ["def main():", "    other = DataLoader(Records(), num_workers=2)", ""]
+    Path(run.path).write_text("\n".join(lines) + "\n")
+    other = Span(13, 13, 13, 49) if loader == 13 else Span(17, 5, 17, 9)
+    finding = run.finding("DLL201", run.lambda_span, related=(Place(run.path, other, "here"),))
+    assert run.judged(finding)[0] == verdict
+
+
+def test_a_related_place_of_another_kind_does_not_count_as_executed(run: Recorded) -> None:
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), 13)
+    other = Place(run.path, run.loader_span, "this DataLoader starts the workers")
+    assert run.judged(run.finding("DLL201", run.lambda_span, related=(other,)))[0] == "not reached"
+
+
 OPEN = "[Errno 24] Too many open files: '/data/7.png'"
 
 

@@ -96,7 +96,8 @@ def tell_unmarked(lines_of: Callable[[str], set[int]]) -> None:
 def _exchange(code: CodeType, reached: int, wanted: set[int]) -> None:
     path = os.path.realpath(code.co_filename)
     old = _functions(code)
-    blind = set(wanted)
+    # Closing brackets, for example, are lines of no code: their statement has others.
+    blind = wanted.intersection({*_lines_in(code), *(line for _, _, line in code.co_lines() if line)})
     with open(code.co_filename, "rb") as file:
         new = _functions(_marked(file.read(), code.co_filename, wanted))
     alike = [_named(one) for _, one in old] == [_named(one) for _, one in new]

@@ -173,7 +173,7 @@ def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Findin
     frames = [] if failure.end is None else [failure.end.site, *failure.end.frames]
     ranked: list[tuple[int, int, int, Finding]] = []
     for order, finding in enumerate(findings):
-        if finding.code not in failure.codes:
+        if finding.code not in failure.codes or (finding.origin == "static" and seen.where_executed(finding) is None):
             continue
         on_line = any(touches(site, finding) for site in frames)
         own = any(run in failure.runs for run in seen.matching(finding))
