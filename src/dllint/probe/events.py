@@ -201,6 +201,7 @@ process_ending = Event("process ending")
 def show(iteration: Iteration, data: object) -> None:
     """Tell of a batch whose number is that of the next one to show, and set which follows."""
     count, total = iteration.batches, iteration.total
-    iteration._shown_at = 2 * count if total is None or total <= count else min(2 * count, total)
+    following = 1 << count.bit_length()
+    iteration._shown_at = following if total is None or total <= count else min(following, total)
     if iteration.workers:
         batch(iteration, data)
