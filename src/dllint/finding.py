@@ -21,13 +21,15 @@ VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted
 @dataclass(frozen=True)
 class Place:
     """A related place, with a few words on its role: one hop of a trace, or another place that matters. `guessed`: this
-    hop calls a method of an unknown object, resolved by its name alone. `cell`: as in `Finding`."""
+    hop calls a method of an unknown object, resolved by its name alone. `alike`: the same defect is here too, and a run
+    may execute this place instead of the finding's own. `cell`: as in `Finding`."""
 
     path: str
     span: Span
     message: str
     guessed: bool = False
     cell: int | None = None
+    alike: bool = False
 
 
 @dataclass(frozen=True)

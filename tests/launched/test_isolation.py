@@ -262,10 +262,12 @@ def _listening() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def started(directory: Path, mark: str, **extra: str) -> subprocess.Popen[str]:
-    (directory / "train.py").write_text(LEAVES)
+def started(
+    directory: Path, mark: str, program: str = LEAVES, python: str = sys.executable, **extra: str
+) -> subprocess.Popen[str]:
+    (directory / "train.py").write_text(program)
     return subprocess.Popen(
-        [sys.executable, "-m", "dllint", "run", "--isolated", "train.py"],
+        [python, "-m", "dllint", "run", "--isolated", "train.py"],
         cwd=directory,
         env={**os.environ, "PYTHONPATH": SOURCES, "LEFT": mark, "TMPDIR": str(directory / "tmp"), **extra},
         stdout=subprocess.PIPE,
@@ -300,7 +302,8 @@ def nothing_left(directory: Path) -> list[str]:
     return remains
 
 
-@pytest.mark.parametrize(("ending", "wait"), [("SIGINT", "up"), ("SIGTERM", ""), ("SIGKILL", "up")])
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.parametrize("wait", ["up", ""])
 def test_a_signal_leaves_nothing_behind(ending: str, wait: str, overlay: None, tmp_path: Path) -> None:
     """Before the program has begun, and while it runs."""
     (tmp_path / "tmp").mkdir()
@@ -323,6 +326,49 @@ def test_a_signal_leaves_nothing_behind(ending: str, wait: str, overlay: None, t
     assert not os.path.exists(f"/dev/shm/{name}")
     if ending != "SIGKILL":
         assert "was interrupted" in out and "/dllint/" not in err
+
+
+LOADS = """import os, time
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, index):
+        if index >= 8:
+            time.sleep(300)
+        return torch.zeros(1 << 16)
+
+if __name__ == "__main__":
+    open("/dev/shm/" + os.environ["LEFT"], "w").write("left")
+    kept = []
+    for batch in DataLoader(Slow(), batch_size=4, num_workers=2, multiprocessing_context="{method}"):
+        kept.append(batch)
+        if len(kept) == 2:
+            print("up", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_a_signal_leaves_no_workers_behind(ending: str, method: str, overlay: None, tmp_path: Path) -> None:
+    """While workers hang in an item, with batches in shared memory."""
+    python = os.environ.get("DLLINT_TORCH_PYTHON", "")
+    if not python:
+        pytest.skip("DLLINT_TORCH_PYTHON names no interpreter")
+    (tmp_path / "tmp").mkdir()
+    name = f"dllint-test-{os.getpid()}-{time.monotonic_ns()}"
+    process = started(tmp_path, name, LOADS.format(method=method), python)
+    assert process.stdout is not None and process.stdout.readline() == "up\n"
+    number = getattr(signal, ending)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == (-number if ending == "SIGKILL" else 128 + number), err
+    assert nothing_left(tmp_path) == []
+    assert not os.path.exists(f"/dev/shm/{name}")
+    assert "/dllint/" not in err
 
 
 def test_a_socket_that_goes_while_directories_are_covered(overlay: None, tmp_path: Path) -> None:

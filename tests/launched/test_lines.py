@@ -113,6 +113,8 @@ def test_of_the_script_itself_the_functions_are_known(
     blind = {line for one in seen.of(Blind) for line in one.lines}
     assert {4, 8, 9, 10, 11, 12, 13, 15, 20, 22, 23} <= executed
     assert not {26, 30} & executed and 26 not in blind
+    # Lines without code of their own: a bracket, a docstring, empty ones.
+    assert not {3, 6, 7, 16, 17} & blind
     assert 32 in executed | blind
     assert not list(seen.of(Trouble))
     assert capfd.readouterr().out == "14 2\n"
@@ -135,3 +137,47 @@ def test_a_script_whose_code_was_exchanged_ends_as_it_would(tmp_path: Path, monk
     ran = run(Options(Command("script", ("train.py",)), lines=asked, in_place=True, progress=False))
     assert (ran.exit, ran.signal) == (0, None)
     assert 3 in {one.line for one in ran.observation.of(Line)}
+
+
+def test_a_function_that_is_pickled_by_value_is_not_taken_for_the_lines_of_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As cloudpickle does, with which joblib and Ray send functions to processes that do not have their file."""
+    monkeypatch.chdir(tmp_path)
+    sender = (
+        "import marshal, subprocess, sys, work\n"
+        "sent = marshal.dumps(work.chosen.__code__).hex()\n"
+        "sys.exit(subprocess.run([sys.executable, 'receiver.py', sent]).returncode)\n"
+    )
+    receiver = (
+        "import marshal, sys, types, other\n"
+        "code = marshal.loads(bytes.fromhex(sys.argv[1]))\n"
+        "print(types.FunctionType(code, {})(3), other.__name__)\n"
+    )
+    files = {
+        "sender.py": sender,
+        "receiver.py": receiver,
+        "work.py": "first = 1\nsecond = 2\n\ndef chosen(value):\n    return value\n",
+        "other.py": "first = 1\n\ndef unused():\n    second = 2\n    third = 3\n    return third\n",
+    }
+    seen = _observed(tmp_path, sys.executable, ("sender.py",), files)
+    assert capfd.readouterr().out == "3 other\n"
+    executed = {(Path(one.path).name, one.line) for one in seen.of(Line)}
+    assert {("other.py", 1), ("work.py", 2)} <= executed
+    assert not {("other.py", line) for line in (4, 5, 6)} & executed
+    assert not list(seen.of(Trouble))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="has sys.monitoring")
+@pytest.mark.parametrize("decorator", ["@njit", "@numba.njit(cache=True)", "@numba.guvectorize([], '(n)->(n)')"])
+def test_functions_that_numba_compiles_are_left_as_they_are(
+    decorator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = "class numba:\n    njit = guvectorize = staticmethod(lambda *a, **k: lambda f: f)\nnjit = lambda f: f\n"
+    work = f"{given}{decorator}\ndef inner(value):\n    return value\ndef outer(value):\n    return inner(value)\n"
+    train = "import work\nprint(work.inner.__code__.co_names, work.outer(3))\n"
+    seen = _observed(tmp_path, sys.executable, ("train.py",), {"train.py": train, "work.py": work})
+    assert capfd.readouterr().out == "() 3\n"
+    assert 6 in {line for one in seen.of(Blind) for line in one.lines if one.path.endswith("work.py")}
+    assert 8 in {one.line for one in seen.of(Line) if one.path.endswith("work.py")}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
-from tests.launched.conftest import Start
+from tests.launched.conftest import SOURCES, Start
 
 from dllint.observation import (
     End,
@@ -568,3 +570,34 @@ def test_a_loader_that_a_package_builds_is_told_at_the_users_line(train: Start) 
     assert [one.site.line for one in ran.seen.of(Loader) if one.site] == [4, 4, 6]
     assert {one.site.line for one in ran.seen.of(Iteration) if one.site} == {4, 6}
     assert [Path(one["site"]["filename"]).name for one in ran.report["loaders"]] == ["train.py", "train.py"]
+
+
+def test_a_check_shows_the_verdicts_of_a_run(train: Start, tmp_path: Path) -> None:
+    """The two commands of the documentation, of which the first fails where it confirms a finding."""
+    ran = train(
+        "from torch.utils.data import DataLoader, Dataset\n"
+        "class Rows(Dataset):\n"
+        "    def __init__(self):\n        self.scale = lambda value: value\n"
+        "    def __len__(self):\n        return 4\n"
+        "    def __getitem__(self, index):\n        return self.scale(index)\n"
+        "def never():\n"
+        '    return DataLoader(Rows(), num_workers=2, multiprocessing_context="forkserver")\n'
+        "if __name__ == '__main__':\n"
+        '    for batch in DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn"):\n'
+        "        pass\n"
+    )
+    verdicts = {(one["code"], one["location"]["row"]): one["verdict"] for one in ran.report["findings"]}
+    assert (ran.status, verdicts["DLL201", 4]) == (1, "confirmed")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "dllint", "check", "--isolated", "--no-cache"),
+            *("--with-run", "report.json", "--output-format", "json", "train.py"),
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SOURCES},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shown = {(one["code"], one["location"]["row"]): one.get("verdict") for one in json.loads(done.stdout)}
+    assert (done.returncode, shown) == (1, verdicts)

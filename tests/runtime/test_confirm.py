@@ -10,7 +10,21 @@ import pytest
 
 from dllint import registry
 from dllint.finding import Place
-from dllint.observation import Blind, End, Epoch, Feeder, Iteration, Launch, Line, Loader, Process, Site, Storages
+from dllint.observation import (
+    Blind,
+    End,
+    Epoch,
+    Feeder,
+    Iteration,
+    Kept,
+    Launch,
+    Limits,
+    Line,
+    Loader,
+    Process,
+    Site,
+    Storages,
+)
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -272,6 +286,99 @@ def test_a_loader_that_gives_up_would_have_hung(run: Recorded) -> None:
     done = run.confirm(run.finding("DLL107"), failed=True)
     assert done.death is not None
     assert (done.death.finding.code, done.death.message) == ("DLL107", f"RuntimeError: {text}")
+    assert run.confirm(failed=True).death is None
+
+
+def unexecuted(run: Recorded, *executed: int) -> Recorded:
+    """The program, of which only these lines were executed."""
+    first = run.records[0]
+    assert isinstance(first, Process)
+    run.records[0] = replace(first, lines=True)
+    for line in executed:
+        run.add(Line, path=run.path, line=line)
+    return run
+
+
+def test_a_line_that_was_not_executed_is_not_blamed(run: Recorded) -> None:
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), 13)
+    died(run, "AttributeError", LOCAL)
+    done = run.confirm(run.finding("DLL201", run.lambda_span), failed=True)
+    assert [one.verdict for one in done.findings if one.origin == "static"] == ["not reached"]
+
+
+@pytest.mark.parametrize(("executed", "verdict"), [(6, "confirmed"), (13, "not reached")])
+def test_one_of_several_places_with_the_same_defect_is_executed(run: Recorded, executed: int, verdict: str) -> None:
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), executed)
+    other = Place(run.path, run.lambda_span, "this one cannot be pickled either", alike=True)
+    told, evidence = run.judged(run.finding("DLL201", Span(9, 9, 9, 20), related=(other,)))
+    assert told == verdict
+    assert ("this run executed line 6, not line 9" in evidence) is (verdict == "confirmed")
+
+
+def test_the_hazard_of_a_line_that_was_not_executed_is_found_at_another(run: Recorded) -> None:
+    """A finding is at the first of several calls, and the run may execute another one."""
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), 13)
+    done = run.confirm(run.finding("DLL201", Span(9, 9, 9, 20)))
+    assert [(one.origin, one.verdict) for one in done.findings if one.code == "DLL201"] == [
+        ("static", "not reached"),
+        ("runtime", "confirmed"),
+    ]
+
+
+@pytest.mark.parametrize(("loader", "verdict"), [(13, "inconclusive"), (17, "confirmed")])
+def test_a_loader_that_was_not_executed_is_no_evidence_of_whose_lambda_it_is(
+    run: Recorded, loader: int, verdict: str
+) -> None:
+    text = LOCAL.replace("Records.__init__", "main")
+    run.loader(method="spawn", error="AttributeError", text=text)
+    with open(run.path) as file:
+        lines = file.read().splitlines()
+    lines[11:11] = ["def main():", "    other = DataLoader(Records(), num_workers=2)", ""]
+    Path(run.path).write_text("\n".join(lines) + "\n")
+    other = Span(13, 13, 13, 49) if loader == 13 else Span(17, 5, 17, 9)
+    finding = run.finding("DLL201", run.lambda_span, related=(Place(run.path, other, "here"),))
+    assert run.judged(finding)[0] == verdict
+
+
+def test_a_related_place_of_another_kind_does_not_count_as_executed(run: Recorded) -> None:
+    unexecuted(run.loader(method="spawn", error="AttributeError", text=LOCAL), 13)
+    other = Place(run.path, run.loader_span, "this DataLoader starts the workers")
+    assert run.judged(run.finding("DLL201", run.lambda_span, related=(other,)))[0] == "not reached"
+
+
+OPEN = "[Errno 24] Too many open files: '/data/7.png'"
+
+
+def test_forked_workers_are_sent_no_tensors_that_could_take_descriptors(run: Recorded) -> None:
+    run.loader().add(Storages, loader="70.1", strategy="file_descriptor", storages=100, fds=100)
+    run.add(Epoch, loader="70.1", error="OSError", text=OPEN)
+    died(run, "OSError", OPEN)
+    done = run.confirm(run.about_loader("DLL303", message="many"), failed=True)
+    assert done.death is None
+    assert [one.verdict for one in done.findings] == ["inconclusive"]
+
+
+def test_batches_that_are_kept_take_the_descriptors_of_a_forked_run(run: Recorded) -> None:
+    run.loader().add(Epoch, loader="70.1", error="RuntimeError", text="Too many open files. Communication with")
+    run.add(Kept, loader="70.1", batches=32, fds_a_batch=1.0, maps_a_batch=1.0)
+    died(run, "RuntimeError", "Too many open files. Communication with")
+    done = run.confirm(run.about_loader("DLL303"), run.about_loader("DLL306"), failed=True)
+    assert done.death is not None and done.death.finding.code == "DLL306"
+    assert [one.verdict for one in done.findings] == ["inconclusive", "confirmed"]
+
+
+@pytest.mark.parametrize(("count", "code"), [(980, "DLL303"), (20, None)])
+def test_tensors_that_spawned_workers_were_sent(run: Recorded, count: int, code: str | None) -> None:
+    """A program that opens too many files itself looks the same, except for the number of tensors."""
+    run.loader(method="spawn").add(Storages, loader="70.1", strategy="file_descriptor", storages=count, fds=count)
+    run.add(Limits, loader="70.1", values={"nofile": 1024, "fds": 14, "max_map_count": 65530, "maps": 466})
+    died(run, "OSError", OPEN)
+    death = run.confirm(run.about_loader("DLL303"), failed=True).death
+    assert (death and death.finding.code) == code
+
+
+def test_a_program_that_only_opens_files(run: Recorded) -> None:
+    died(run, "OSError", OPEN)
     assert run.confirm(failed=True).death is None
 
 

@@ -296,7 +296,7 @@ def storages(run: Recorded, count: int, method: str = "fork", pid: int = 70, **v
 
 @pytest.mark.parametrize(
     ("count", "verdict"),
-    [(300, "confirmed"), (196, "confirmed"), (195, "inconclusive"), (123, "inconclusive"), (122, "refuted")],
+    [(300, "latent"), (196, "latent"), (195, "inconclusive"), (123, "inconclusive"), (122, "refuted")],
 )
 def test_storages_against_the_tightest_limit(run: Recorded, count: int, verdict: str) -> None:
     storages(run, count)
@@ -320,6 +320,21 @@ def test_few_storages_do_not_refute_what_each_of_them_costs(
     assert run.judged(run.about_loader("DLL303", message=message))[0] == verdict
 
 
+def test_storages_that_the_run_itself_sent(run: Recorded) -> None:
+    storages(run, 196, method="forkserver")
+    verdict, evidence = run.judged(run.about_loader("DLL303"))
+    assert (verdict, evidence.partition(" (")[0]) == ("confirmed", "196 storages of at most 245")
+
+
+def test_storages_that_a_target_would_send(run: Recorded) -> None:
+    """Forked workers are sent nothing, so that this run showed no harm."""
+    storages(run, 300).add(Trial, loader="70.1", method="forkserver", outcome="failed", exception="ValueError")
+    _, evidence = run.judged(run.about_loader("DLL303"))
+    assert "forkserver" in evidence.partition("\n")[0]
+    assert "a trial under forkserver failed" in evidence
+    assert "harmless under fork, which this run used" in evidence
+
+
 def test_storages_under_spawn(run: Recorded) -> None:
     storages(run, 900, method="spawn")
     verdict, evidence = run.judged(run.about_loader("DLL303"), allowed=FORK_ONLY)
@@ -332,7 +347,7 @@ def test_storages_of_forked_workers_alone(run: Recorded) -> None:
 
 
 def test_storages_found_by_the_run_alone(run: Recorded) -> None:
-    assert storages(run, 300).discovered() == [("DLL303", "confirmed", 13)]
+    assert storages(run, 300).discovered() == [("DLL303", "latent", 13)]
 
 
 def test_descriptors_that_a_forkserver_carries_besides(run: Recorded) -> None:

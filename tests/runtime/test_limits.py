@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dllint.evidence.loader_runs import Seen
 from dllint.evidence.storage_limits import forkserver_storages
-from dllint.runtime.limits import Limits, cgroup, measure, slurm
+from dllint.observation import Observation
+from dllint.runtime.crash import crash
+from dllint.runtime.limits import Limits, cgroup, measure, memory_kills, slurm
 
 GIB = 1 << 30
 
@@ -69,6 +72,92 @@ def test_in_a_container_the_mount_is_the_group(tmp_path: Path) -> None:
     found = cgroup(root)
     assert found is not None
     assert found.limit == 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("texts", "kills"),
+    [
+        (
+            {
+                "proc/self/cgroup": "0::/job/step\n",
+                "sys/fs/cgroup/job/step/cgroup.controllers": "memory",
+                "sys/fs/cgroup/job/step/memory.events": "low 0\nhigh 0\nmax 812\noom 2\noom_kill 3\noom_group_kill 0\n",
+            },
+            3,
+        ),
+        (
+            {
+                "proc/self/cgroup": "0::/system.slice/docker-1234.scope\n",
+                "sys/fs/cgroup/cgroup.controllers": "memory",
+                "sys/fs/cgroup/memory.events": "oom 1\noom_kill 1\n",
+            },
+            1,
+        ),
+        (
+            {
+                "proc/self/cgroup": "5:memory:/box\n0::/\n",
+                "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "8589934592\n",
+                "sys/fs/cgroup/memory/box/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n",
+                "proc/vmstat": "oom_kill 9\n",
+            },
+            4,
+        ),
+        # Before Linux 4.13 a group of version 1 counts no kills, and the root group of version 2 never does.
+        (
+            {
+                "proc/self/cgroup": "5:memory:/box\n0::/\n",
+                "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "8589934592\n",
+                "sys/fs/cgroup/memory/box/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\n",
+                "proc/vmstat": "nr_free_pages 7\noom_kill 9\n",
+            },
+            9,
+        ),
+        (
+            {
+                "proc/self/cgroup": "0::/\n",
+                "sys/fs/cgroup/cgroup.controllers": "memory",
+                "proc/vmstat": "oom_kill 2\n",
+            },
+            2,
+        ),
+        ({}, 0),
+    ],
+)
+def test_kills_for_lack_of_memory(texts: dict[str, str], kills: int, tmp_path: Path) -> None:
+    assert memory_kills(write(tmp_path, texts)) == kills
+
+
+@pytest.mark.parametrize(
+    ("texts", "cause"),
+    [
+        (
+            {
+                "proc/self/cgroup": "0::/job/step\n",
+                "sys/fs/cgroup/job/step/cgroup.controllers": "memory",
+                "sys/fs/cgroup/job/memory.max": f"{8 * GIB}\n",
+            },
+            "the control group allows 8.0 GiB",
+        ),
+        (
+            {
+                "proc/self/cgroup": "5:memory:/box\n0::/\n",
+                "sys/fs/cgroup/memory/box/memory.limit_in_bytes": f"{4 * GIB}\n",
+            },
+            "the control group allows 4.0 GiB",
+        ),
+        ({"proc/meminfo": f"MemTotal: {16 << 20} kB\n"}, "the machine has 16 GiB"),
+    ],
+)
+def test_the_cause_of_a_kill_names_the_limit(texts: dict[str, str], cause: str, tmp_path: Path) -> None:
+    limits = measure({}, write(tmp_path, texts))
+    found = crash(Seen(Observation(())), 70, 9, 1, limits)
+    assert found is not None
+    assert found.message == "the program (pid 70) was killed by SIGKILL"
+    assert found.cause == f"The kernel killed it because memory ran out: {cause}"
+    other = crash(Seen(Observation(())), 70, 9, 0, limits)
+    assert other is not None and "something else sent the signal" in other.cause
+    segfault = crash(Seen(Observation(())), 70, 11, 1, limits)
+    assert segfault is not None and segfault.cause == ""
 
 
 def test_no_control_groups(tmp_path: Path) -> None:

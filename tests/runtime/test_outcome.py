@@ -252,6 +252,34 @@ def test_a_kill_for_lack_of_memory_says_so(run: Recorded) -> None:
     assert "something else sent the signal" in told(run, exit=1).exit.cause
 
 
+@pytest.mark.parametrize(
+    ("exception", "text"),
+    [
+        ("torch.multiprocessing.spawn.ProcessExitedException", "process 1 terminated with signal SIGKILL"),
+        (
+            "torch.distributed.elastic.multiprocessing.errors.ChildFailedError",
+            "\n====\ntrain.py FAILED\n----\nFailures:\n  exitcode  : -9 (pid: 77)\n  error_file: <N/A>\n",
+        ),
+        ("subprocess.CalledProcessError", "Command '['python']' died with <Signals.SIGKILL: 9>."),
+        (
+            "concurrent.futures.process.BrokenProcessPool",
+            "A process in the process pool was terminated abruptly while the future was running or pending.",
+        ),
+    ],
+)
+def test_a_launched_process_that_was_killed_for_lack_of_memory(run: Recorded, exception: str, text: str) -> None:
+    run.loader().add(End, exit=1, exception=exception, text=text)
+    report = told(run, exit=1, memory_kills=1)
+    assert report.exit.message.startswith(exception.rpartition(".")[2])
+    assert report.exit.cause.startswith("The kernel killed it because memory ran out: the ")
+    assert told(run, exit=1).exit.cause == ""
+
+
+def test_a_kill_elsewhere_explains_no_failure_of_the_program(run: Recorded) -> None:
+    run.loader().add(End, exit=1, exception="ValueError", text="9 signals expected")
+    assert told(run, exit=1, memory_kills=1).exit.cause == ""
+
+
 def test_the_users_line_stands_above_the_stack_of_a_hang(run: Recorded) -> None:
     stack = (
         'Thread 0x01 (most recent call first):\n  File "/usr/lib/python3.11/threading.py", line 3 in wait\n'

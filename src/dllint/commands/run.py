@@ -149,11 +149,15 @@ def _check(command: Command, settings: Settings) -> Report:
 
 
 def _lines(report: Report) -> Iterator[tuple[str, int]]:
-    """Yield every line that a finding spans."""
+    """Yield every line that a finding spans, and the lines of other places with the same defect."""
     for finding in report.findings:
         whole = finding.statement or finding.span
         first, last = min(whole.line, finding.span.line), max(whole.end_line, finding.span.end_line)
         yield from ((finding.path, line) for line in range(first, min(last, first + MOST_LINES) + 1))
+        for place in finding.related:
+            if place.alike:
+                last = min(place.span.end_line, place.span.line + MOST_LINES)
+                yield from ((place.path, line) for line in range(place.span.line, last + 1))
 
 
 def _directories(command: Command) -> tuple[str, ...]:

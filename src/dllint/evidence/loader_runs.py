@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dllint.evidence.failures import timed_out
@@ -217,7 +217,8 @@ class Seen:
         found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
         if found:
             return [run for run in found if not _of_another_class(run, finding)]
-        if _builds_a_loader(finding):
+        if self.builds_a_loader(finding.path, finding.span):
+            # The records of other loaders do not concern it.
             return []
         classes = [(path, name) for path, span in places for name in _classes_around(path, span)]
         return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
@@ -263,6 +264,20 @@ class Seen:
         if any(touches(Site(one.path, one.line), finding) for one in self._lines):
             return True
         return None if any(touches(site, finding) for site in self._blind) else False
+
+    def where_executed(self, finding: Finding) -> Finding | None:
+        """Return a finding at a place that was executed: its own, or else one that has the same defect.
+
+        The finding itself where its execution is unknown, and `None` if none of its places was executed.
+        """
+        if self.executed(finding) is not False:
+            return finding
+        others = (
+            replace(finding, path=place.path, span=place.span, statement=None)
+            for place in finding.related
+            if place.alike
+        )
+        return next((one for one in others if self.executed(one) is not False), None)
 
     def executed_in(self, finding: Finding) -> list[int]:
         """Return the pids of the processes known to have executed a line of the finding."""
@@ -329,6 +344,11 @@ class Seen:
         ]
 
     @staticmethod
+    def builds_a_loader(path: str, span: Span) -> bool:
+        """Whether a place is a call that builds a loader."""
+        return span in _loader_calls(path)
+
+    @staticmethod
     def owner(path: str, line: int) -> str:
         """Return the qualified name of the function or class around a line, as "main.<locals>.build"; "" at the top."""
         around = sorted(
@@ -381,11 +401,6 @@ def touches(site: Site | None, finding: Finding) -> bool:
         return False
     whole = finding.statement or finding.span
     return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
-
-
-def _builds_a_loader(finding: Finding) -> bool:
-    """Whether the finding's place is a call that builds a loader; the records of other loaders do not concern it."""
-    return finding.span in _loader_calls(finding.path)
 
 
 @functools.lru_cache(maxsize=512)

@@ -63,6 +63,7 @@ class Iteration:
         "_look_at",
         "_sampled",
         "_second",
+        "_shown_at",
         "_step",
         "_steps",
         "_tell_at",
@@ -97,6 +98,7 @@ class Iteration:
         self.open = True
         self._cut_at = -1
         self._look_at = 0
+        self._shown_at = 1
         self._sampled = self._second = False
         self._deadline = self._asked = self._got = self._wait = self._step = self._tell_at = 0.0
         self._first: float | None = None
@@ -114,11 +116,25 @@ class WorkerState:
         worker, workers: its index, and the number of workers.
         method: its start method.
         parent: the pid of the iterating process.
-        batches, items: fetched so far, in all epochs.
+        batches: fetched so far, in all epochs.
         dataset: the user's dataset; must not be modified.
+        watched: the number of batches at which the next one is watched.
     """
 
-    __slots__ = ("batches", "dataset", "epoch", "items", "loader", "method", "number", "parent", "worker", "workers")
+    __slots__ = (
+        "_began",
+        "_wanted",
+        "batches",
+        "dataset",
+        "epoch",
+        "loader",
+        "method",
+        "number",
+        "parent",
+        "watched",
+        "worker",
+        "workers",
+    )
 
     def __init__(self, dataset: Any, worker: int, workers: int) -> None:
         self.dataset = dataset
@@ -130,7 +146,23 @@ class WorkerState:
         self.method: str | None = None
         self.parent: int | None = None
         self.batches = 0
-        self.items = 0
+        self.watched = 0
+        self._began = 0
+        self._wanted: list[tuple[int, float]] = []
+
+    def watch(self, batches: int, epochs: float = float("inf")) -> None:
+        """Have so many first batches of an epoch watched, in the epochs below a number."""
+        self._wanted.append((batches, epochs))
+
+    def begin_epoch(self) -> None:
+        self._began = self.batches
+        self.look_on()
+
+    def look_on(self) -> None:
+        """Set which batch is watched next: one that was asked for, or else the 1st, 2nd, 4th, 8th, … of all epochs."""
+        fetched = self.batches
+        closely = max((batches for batches, epochs in self._wanted if self.epoch < epochs), default=0)
+        self.watched = fetched if fetched - self._began < closely else (1 << fetched.bit_length()) - 1
 
 
 # Events in the process that builds and iterates loaders.
@@ -141,11 +173,13 @@ iterating = Event("iterating")
 iterated = Event("iterated")
 """(loader: DataLoader, iteration: Iteration), when they have been started"""
 batch = Event("batch")
-"""(iteration: Iteration, batch: object), for every batch that comes from workers: keep no reference to it"""
+"""(iteration: Iteration, batch: object), for the 1st, 2nd, 4th, 8th, … batch that comes from workers, and the last of
+an epoch whose length is known: keep no reference to it"""
 epoch_ended = Event("epoch ended")
 """(iteration: Iteration), at the end of the data, at the limit of batches, or when the program abandons it"""
 
-# Events in a worker.
+# Events in a worker. Those of a batch happen for watched batches only, because each costs a worker's caches several
+# microseconds: which these are is asked for by `WorkerState.watch`, when a worker starts.
 worker_started = Event("worker started")
 """(state: WorkerState), before the dataset's first item and before worker_init_fn"""
 fetching = Event("fetching")
@@ -162,3 +196,12 @@ forked = Event("forked")
 """(parent: int), in the child of any fork"""
 process_ending = Event("process ending")
 """(), on a best-effort basis"""
+
+
+def show(iteration: Iteration, data: object) -> None:
+    """Tell of a batch whose number is that of the next one to show, and set which follows."""
+    count, total = iteration.batches, iteration.total
+    following = 1 << count.bit_length()
+    iteration._shown_at = following if total is None or total <= count else min(following, total)
+    if iteration.workers:
+        batch(iteration, data)

@@ -1,10 +1,11 @@
 """Markers in the code of Python 3.10 and 3.11 that show which lines of the check's findings are executed.
 
 Those interpreters have no `sys.monitoring`, and tracing slows down the whole program. Instead, each file with findings
-gets a marker before each statement in question when it is compiled: one dict lookup, 30 ns. Positions stay those of the
-source. The file that Python was started with is compiled before dllint can intervene: its functions are replaced in the
-constants of its code object as soon as it imports something, and its top-level statements stay unmarked. So do methods
-named `forward`, which torch.compile may trace. All unmarked lines are recorded as blind.
+gets a marker before each statement in question when it is compiled, which asks whether the statement has been executed
+before: 3 ns on Python 3.11. Positions stay those of the source. The file that Python was started with is compiled
+before dllint can intervene: its functions are replaced in the constants of its code object as soon as it imports
+something, and its top-level statements stay unmarked. So do methods named `forward`, which torch.compile may trace, and
+functions that Numba compiles. All unmarked lines are recorded as blind.
 """
 
 from __future__ import annotations
@@ -21,34 +22,36 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-_NAME = "__dllint_lines__"
+_NAME = "__dllint_{:08x}{:08x}_{}__"
+"""The builtin that a marker reads, by checksums of the path and the text of its file, and a number. A function that was
+pickled by value runs in processes with other files, or with another state of its file: its lines are not theirs."""
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 _exchanged: set[str] = set()
 
 
-class _Marks(dict[int, None]):
-    """The dict that markers look up: a number is missing until its statement is executed for the first time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: list[tuple[str, list[int]]] = []
-
-    def __missing__(self, number: int) -> None:
-        self[number] = None
-        path, lines = self.places[number]
-        for line in lines:
-            recorder.record("line", path=path, line=line)
+_known: set[str] = set()
+"""The files with markers."""
 
 
-_marks = _Marks()
+class _Mark:
+    """What a marker reads before its statement is executed for the first time."""
+
+    __slots__ = ("lines", "name", "path")
+
+    def __init__(self, name: str, path: str, lines: list[int]) -> None:
+        self.name, self.path, self.lines = name, path, lines
+
+    def __call__(self) -> None:
+        import builtins
+
+        setattr(builtins, self.name, None)
+        for line in self.lines:
+            recorder.record("line", path=self.path, line=line)
 
 
 def watch(lines_of: Callable[[str], set[int]]) -> None:
     """Mark each file that is imported from now on; `lines_of` returns the lines in question of a file."""
-    import builtins
-
-    setattr(builtins, _NAME, _marks)
     loader: Any = sys.modules["_frozen_importlib_external"].SourceFileLoader
     original = loader.get_code
 
@@ -81,7 +84,7 @@ def exchange(frame: FrameType | None, lines_of: Callable[[str], set[int]]) -> No
 
 def tell_unmarked(lines_of: Callable[[str], set[int]]) -> None:
     """Record the files in question that were loaded in another way, as far as `sys.modules` shows them."""
-    known = {path for path, _ in _marks.places} | {os.path.realpath(path) for path in _exchanged}
+    known = _known | {os.path.realpath(path) for path in _exchanged}
     for module in list(sys.modules.values()):
         path = module.__dict__.get("__file__") if isinstance(module, type(sys)) else None
         if not isinstance(path, str) or not path.endswith(".py") or os.path.realpath(path) in known:
@@ -93,7 +96,8 @@ def tell_unmarked(lines_of: Callable[[str], set[int]]) -> None:
 def _exchange(code: CodeType, reached: int, wanted: set[int]) -> None:
     path = os.path.realpath(code.co_filename)
     old = _functions(code)
-    blind = set(wanted)
+    # Closing brackets, for example, are lines of no code: their statement has others.
+    blind = wanted.intersection({*_lines_in(code), *(line for _, _, line in code.co_lines() if line)})
     with open(code.co_filename, "rb") as file:
         new = _functions(_marked(file.read(), code.co_filename, wanted))
     alike = [_named(one) for _, one in old] == [_named(one) for _, one in new]
@@ -140,21 +144,42 @@ def _set(constants: tuple[object, ...], index: int, value: object) -> None:
 
 def _marked(source: bytes, path: str, wanted: set[int]) -> CodeType:
     import ast
+    import builtins
+    import zlib
 
     tree = ast.parse(source, path)
     real = os.path.realpath(path)
+    of_path, of_text = zlib.crc32(os.fsencode(real)), zlib.crc32(source)
+    marks: dict[str, _Mark] = {}
     blind: set[int] = set()
-    _mark(tree, real, wanted, blind)
+
+    def mark_before(statement: ast.stmt, lines: list[int]) -> ast.stmt:
+        """Return the marker; it tolerates a missing name, because code may be pickled and run elsewhere."""
+        name = _NAME.format(of_path, of_text, len(marks))
+        marks[name] = _Mark(name, real, lines)
+        mark = ast.parse(f"try:\n if {name}: {name}()\nexcept NameError:\n pass").body[0]
+        for node in ast.walk(mark):
+            if hasattr(node, "lineno"):
+                ast.copy_location(node, statement)
+        return mark
+
+    _mark(tree, mark_before, wanted, blind)
     if blind:
         recorder.record("blind", path=real, lines=sorted(blind))
     code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+    _known.add(real)
+    # A file may be loaded twice, as `__main__` and under its own name.
+    builtins.__dict__.update({name: mark for name, mark in marks.items() if not hasattr(builtins, name)})
     return code
 
 
-def _mark(node: ast.AST, path: str, wanted: set[int], blind: set[int]) -> None:
+def _mark(
+    node: ast.AST, mark_before: Callable[[ast.stmt, list[int]], ast.stmt], wanted: set[int], blind: set[int]
+) -> None:
+    """Put markers before the statements inside a node; lines that stay without one are added to `blind`."""
     import ast
 
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "forward":
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_compiled(node):
         blind.update(wanted.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)))
         return
     for name in _BLOCKS:
@@ -163,12 +188,23 @@ def _mark(node: ast.AST, path: str, wanted: set[int], blind: set[int]) -> None:
             continue
         filled: list[ast.AST] = []
         for index, inner in enumerate(block):
-            _mark(inner, path, wanted, blind)
+            _mark(inner, mark_before, wanted, blind)
             found = wanted.intersection(_header(inner)) if isinstance(inner, ast.stmt) else ()
             if found and not _stays_first(inner, index, node):
-                filled.append(_mark_before(inner, path, sorted(found)))
+                filled.append(mark_before(inner, sorted(found)))
             filled.append(inner)
         block[:] = filled
+
+
+def _is_compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the bytecode of a function is read by a compiler, which a marker could stop: torch.compile, Numba's."""
+    import ast
+
+    if function.name == "forward":
+        return True
+    called = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
+    names = [getattr(one, "attr", getattr(one, "id", "")) for one in called]
+    return any(name.endswith(("jit", "vectorize")) for name in names)
 
 
 def _header(statement: ast.stmt) -> Iterable[int]:
@@ -189,15 +225,3 @@ def _stays_first(statement: ast.AST, index: int, holder: ast.AST) -> bool:
         return statement.module == "__future__"
     documented = isinstance(holder, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     return documented and not index and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _mark_before(statement: ast.stmt, path: str, lines: list[int]) -> ast.stmt:
-    """Return the marker statement; it tolerates a missing `_NAME`, because code may be pickled and run elsewhere."""
-    import ast
-
-    _marks.places.append((path, lines))
-    mark = ast.parse(f"try:\n {_NAME}[{len(_marks.places) - 1}]\nexcept NameError:\n pass").body[0]
-    for node in ast.walk(mark):
-        if hasattr(node, "lineno"):
-            ast.copy_location(node, statement)
-    return mark

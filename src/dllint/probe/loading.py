@@ -289,8 +289,8 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         iteration.batches += 1
         if timed:
             _after(iteration)
-        if iteration.workers:
-            events.batch(iteration, data)
+        if iteration.batches == iteration._shown_at:
+            events.show(iteration, data)
         return data
 
     return __next__

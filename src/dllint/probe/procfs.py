@@ -42,10 +42,14 @@ def memory(process: Process = "self") -> dict[str, int] | None:
     return found
 
 
-def held(process: Process = "self") -> dict[str, Any]:
-    """Return the fields of a record of kind "sample": threads, descriptors, maps; and memory if readable."""
-    counts = {"threads": threads(process), "fds": descriptors(process), "maps": maps(process)}
-    return {**(memory(process) or {}), **counts}
+def held(process: Process = "self", files: bool = False) -> dict[str, Any]:
+    """Return the fields of a record of kind "sample": threads, descriptors, maps; memory if readable; mapped files if
+    they are asked for."""
+    found = {**(memory(process) or {}), "threads": threads(process), "fds": descriptors(process)}
+    if not files:
+        return {**found, "maps": maps(process)}
+    lines = list(_lines(process, "maps"))
+    return {**found, "maps": len(lines) or None, "mapped_files": _mapped_files(lines)}
 
 
 def descriptors(process: Process = "self") -> int | None:
@@ -94,16 +98,19 @@ def thread_names() -> list[str]:
 
 
 def mapped_files(process: Process = "self") -> int | None:
-    """Return the bytes of data files that the process has mapped: the most that page cache can add to its RSS.
+    """Return the bytes of data files that the process has mapped: the most that page cache can add to its RSS."""
+    return _mapped_files(list(_lines(process, "maps")))
+
+
+def _mapped_files(lines: list[str]) -> int | None:
+    """Return the bytes of the data files among the lines of `/proc/PID/maps`; `None` without any lines.
 
     A map may extend beyond its file, as LMDB's does, so the file's actual size on disk is counted. Libraries, fonts and
     the locale are mapped files too, but have few pages; files with executable maps are left out.
     """
     files: dict[tuple[str, str], tuple[str, int]] = {}
     code: set[tuple[str, str]] = set()
-    seen = False
-    for line in _lines(process, "maps"):
-        seen = True
+    for line in lines:
         fields = line.split(None, 5)
         if len(fields) < 6 or not fields[5].startswith("/") or fields[5].startswith(("/dev/", "/memfd:", "/SYSV")):
             continue
@@ -113,7 +120,7 @@ def mapped_files(process: Process = "self") -> int | None:
             code.add(file)
         path, size = files.get(file, (fields[5].rstrip("\n"), 0))
         files[file] = (path, size + int(end, 16) - int(start, 16))
-    if not seen:
+    if not lines:
         return None
     return sum(min(size, _occupied(path, size)) for file, (path, size) in files.items() if file not in code)
 

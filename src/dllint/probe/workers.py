@@ -30,6 +30,7 @@ def hook_loop(module: Any) -> None:
             state = _arrive(given)
             _watch_fetchers()
             events.worker_started(state)
+            state.begin_epoch()
         except Exception as failure:
             recorder.trouble("worker", failure)
         try:
@@ -83,6 +84,7 @@ def _watch_fetchers() -> None:
             if state.batches:
                 events.worker_epoch_ended(state)
                 state.epoch += 1
+                state.begin_epoch()
             if events.collating.listeners:
                 collate_fn = _collating(collate_fn)
         with sites.transparent:
@@ -96,15 +98,18 @@ def _watch_fetchers() -> None:
 def _fetching(original: Any) -> Any:
     @functools.wraps(original)
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
-        if state is not None:
-            if not state.batches:
+        now = state if state is not None and state.batches >= state.watched else None
+        if now is not None:
+            if not now.batches:
                 recorder.guarded(_watch_crashes)
-            events.fetching(state, possibly_batched_index)
+            events.fetching(now, possibly_batched_index)
         with sites.transparent:
             batch = original(self, possibly_batched_index)
         if state is not None:
             state.batches += 1
-            events.fetched(state, possibly_batched_index, batch)
+        if now is not None:
+            events.fetched(now, possibly_batched_index, batch)
+            now.look_on()
         return batch
 
     return fetch
@@ -122,8 +127,7 @@ def _watch_crashes() -> None:
 
 def _collating(collate: Any) -> Any:
     def collated(items: Any) -> Any:
-        if state is not None:
-            state.items += len(items) if isinstance(items, (list, tuple)) else 1
+        if state is not None and state.batches >= state.watched:
             events.collating(state, items)
         with sites.transparent:
             return collate(items)

@@ -83,7 +83,7 @@ def _merged(group: list[Finding]) -> Finding:
     first, *others = group
     if not others:
         return first
-    places = (Place(one.path, one.span, "the same in a near copy of this file") for one in others)
+    places = (Place(one.path, one.span, "the same in a near copy of this file", alike=True) for one in others)
     fixes = tuple(
         replace(fix, edits=(*fix.edits, *(edit for one in others for same in _like(fix, one) for edit in same.edits)))
         for fix in first.fixes

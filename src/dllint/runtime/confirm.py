@@ -9,6 +9,7 @@ not reached   its loader was not built or not iterated, or ran without workers
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -61,10 +62,17 @@ def confirm(
 
 
 def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
-    """Judge one finding by the run; "not reached" if its line was never executed."""
-    if seen.executed(finding) is False:
+    """Judge one finding by the run; "not reached" if neither its line nor one with the same defect was executed."""
+    executed = seen.where_executed(finding)
+    if executed is None:
         return Case.not_reached(f"line {finding.span.line} was not executed in this run")
-    return _judged(finding, seen, allowed)
+    judgement = _judged(executed, seen, allowed)
+    if executed is finding or judgement.verdict == "not reached":
+        return judgement
+    ran, found = f"line {executed.span.line}", f"line {finding.span.line}"
+    if executed.path != finding.path:
+        ran, found = (f"{os.path.basename(one.path)}:{one.span.line}" for one in (executed, finding))
+    return replace(judgement, evidence=(*judgement.evidence, f"this run executed {ran}, not {found}"))
 
 
 def _judged(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:

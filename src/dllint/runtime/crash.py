@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import NamedTuple
 
@@ -15,8 +16,13 @@ from dllint.runtime.predict import size
 _ENDED_BY_US = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
+_KILLED = r"\bSIGKILL\b|\bsignal 9\b|exitcode *: *-9\b|was terminated abruptly"
+"""What a program says of a process that it had launched and that was killed: `mp.spawn`, torchrun, `subprocess`, and
+process pools, which do not know the signal."""
+
+
 class Crash(NamedTuple):
-    """The death of a process by a signal: a message in one line, and its cause, "" if unknown."""
+    """The death of a process by a signal: a message in one line, and its cause; each "" if unknown."""
 
     message: str
     cause: str
@@ -24,6 +30,8 @@ class Crash(NamedTuple):
 
 def crash(seen: Seen, main: int, by: int | None, kills: int, limits: Limits) -> Crash | None:
     """Return the process that a signal killed, preferring workers to the program itself; `None` if there is none.
+
+    Of a process that the program itself had launched and reports as killed, only the cause is returned.
 
     Args:
         main: the pid of the program.
@@ -36,7 +44,10 @@ def crash(seen: Seen, main: int, by: int | None, kills: int, limits: Limits) -> 
             worker, run = workers[end.pid]
             name = f"worker {worker.worker} of the DataLoader at {describe(run.loader.site)}"
             return _told(name, end.pid, end.signal, seen, kills, limits)
-    return _told("the program", main, by, seen, kills, limits) if by else None
+    if by:
+        return _told("the program", main, by, seen, kills, limits)
+    reported = any(re.search(_KILLED, end.text) for end in seen.ends if end.pid == main and end.exception)
+    return Crash("", _out_of_memory(limits)) if kills and reported else None
 
 
 def waiting(seen: Seen) -> str:
@@ -61,6 +72,10 @@ def _told(name: str, pid: int, number: int, seen: Seen, kills: int, limits: Limi
         return Crash(message, "")
     if not kills:
         return Crash(message, "The kernel counted no kill for lack of memory: something else sent the signal")
+    return Crash(message, _out_of_memory(limits))
+
+
+def _out_of_memory(limits: Limits) -> str:
     group = limits.cgroup.limit if limits.cgroup is not None else None
     bound = f"the control group allows {size(group)}" if group else f"the machine has {size(limits.memory_total or 0)}"
-    return Crash(message, f"The kernel killed it because memory ran out: {bound}")
+    return f"The kernel killed it because memory ran out: {bound}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dllint import registry
 from dllint.evidence.failures import is_pickling, meaning, out_of_descriptors, passed_on, timed_out, worker_died
@@ -55,14 +55,33 @@ class _Failure:
     runs: tuple[LoaderRun, ...]
 
 
+_SENT, _KEPT = "DLL303", "DLL306"
+"""The rules about tensors that workers are sent, and about batches that a program keeps. Any program can run out of
+descriptors, of maps or of threads: these rules are to blame only with what the run counted."""
+
+
 def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
     """Return the finding that ended the program; `None` if its failure is unrelated to data loading."""
     for failure in _failures(seen, findings):
+        codes = tuple(code for code in failure.codes if _is_possible(code, failure, seen, findings))
+        if not codes:
+            continue
+        failure = replace(failure, codes=codes)
         blamed = _blame(failure, seen, findings)
         if blamed is not None:
             how = "hung" if seen.hung else "died"
             return Death(blamed, how, failure.message, failure.cause)
     return None
+
+
+def _is_possible(code: str, failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> bool:
+    """Whether what the run counted allows a rule to be the cause of a failure."""
+    if code == _KEPT:
+        return any(finding.code == code and finding.verdict in ("confirmed", "inconclusive") for finding in findings)
+    if code != _SENT:
+        return True
+    runs = [run for run in failure.runs or seen.runs if run.count and run.method and not run.forked]
+    return any(run.storages is None or run.storages.exception or _is_crowded(run) for run in runs)
 
 
 def _failures(seen: Seen, findings: Sequence[Finding]) -> Iterator[_Failure]:
@@ -154,7 +173,7 @@ def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Findin
     frames = [] if failure.end is None else [failure.end.site, *failure.end.frames]
     ranked: list[tuple[int, int, int, Finding]] = []
     for order, finding in enumerate(findings):
-        if finding.code not in failure.codes:
+        if finding.code not in failure.codes or (finding.origin == "static" and seen.where_executed(finding) is None):
             continue
         on_line = any(touches(site, finding) for site in frames)
         own = any(run in failure.runs for run in seen.matching(finding))

@@ -1,6 +1,7 @@
 """Hazards that only the run found: rules applied to loaders that no finding concerns.
 
-A hazard that the static check already reports at the same loader is not reported again.
+A hazard that the static check already reports at the same loader is not reported again, unless the run did not execute
+the lines of that finding: then others have the same defect.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from dllint.span import Span
 
 def discover(seen: Seen, told: Sequence[Finding], allowed: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the confirmed or latent hazards at loaders for which `told` has no finding of the rule."""
-    spoken = [(finding.code, {id(run) for run in seen.matching(finding)}) for finding in told]
+    executed = [finding for finding in told if seen.where_executed(finding) is not None]
+    spoken = [(finding.code, {id(run) for run in seen.matching(finding)}) for finding in executed]
     for site, runs in _by_site(seen.runs):
         here = {id(run) for run in runs}
         for rule in registry.rules():

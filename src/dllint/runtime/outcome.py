@@ -139,7 +139,7 @@ def _exit(
         message = waiting(seen)
     cause = f"{death.cause[:1].upper()}{death.cause[1:]}." if death is not None and explained else ""
     if crashed is not None:
-        message = crashed.message
+        message = crashed.message or message
         cause = cause or (f"{crashed.cause}." if crashed.cause else "")
     return Exit(
         ending,

@@ -14,7 +14,7 @@ from dllint.runtime.population import Member
 
 
 class Sampler:
-    """Writes samples to its own file among the records. Sampling takes at most a tenth of the time."""
+    """Writes samples to its own file among the records. Sampling takes at most a twentieth of the time."""
 
     def __init__(self, directory: str, interval: float = 0.5) -> None:
         self.path = os.path.join(directory, f"{os.getpid()}-launcher.jsonl")
@@ -32,7 +32,7 @@ class Sampler:
         self.memory = sum(one.pss or one.rss or 0 for one in samples)
         self._append(samples)
         took = time.monotonic() - since
-        self._next = since + max(self.interval, 10 * took)
+        self._next = since + max(self.interval, 20 * took)
 
     def _append(self, samples: list[Sample]) -> None:
         text = "".join(json.dumps(one.to_json()) + "\n" for one in samples)

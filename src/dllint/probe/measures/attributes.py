@@ -40,6 +40,7 @@ def in_parent(loader: Any, iteration: events.Iteration) -> None:
 def start(state: events.WorkerState) -> None:
     global _epoch
     _epoch = -1
+    state.watch(1, EPOCHS)
 
 
 @events.fetching.listen

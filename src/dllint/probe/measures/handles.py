@@ -29,6 +29,8 @@ def start(state: events.WorkerState) -> None:
     _told.clear()
     if state.method == "fork" and sys.platform == "linux":
         _files.update(inherited_files.listed())
+        if _files:
+            state.watch(_FETCHES, state.number + 1)
 
 
 @events.fetching.listen

@@ -22,8 +22,10 @@ from dllint.probe.storages import page_bytes
 
 _MANY_MAPS = 20_000
 _POINTS = 16
-_PART = 0.01
+_PART = 0.005
 """The part of the time that measuring the ends of epochs may take."""
+_FIRST = 3
+"""Batches after which a worker's threads are recorded."""
 _CLOSE = 64
 """Batches up to which a worker is measured whenever their number has doubled; then, whenever it is four times that."""
 _PER_BATCH = 0.25
@@ -41,13 +43,10 @@ def _is_power(number: int, base: int) -> bool:
 
 
 def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
-    held = procfs.held(pid)
+    held = procfs.held(pid, files=worker is not None)
     if "rss" in held:
         own = {} if pid == "self" else {"pid": pid}
-        files = procfs.mapped_files(pid) if worker is not None else None
-        recorder.record(
-            "sample", **own, moment=moment, loader=loader, epoch=epoch, worker=worker, **held, mapped_files=files
-        )
+        recorder.record("sample", **own, moment=moment, loader=loader, epoch=epoch, worker=worker, **held)
 
 
 # --- In a worker
@@ -64,6 +63,7 @@ def start(state: events.WorkerState) -> None:
     _threads_at_start = procfs.threads() or 0
     _threads_told = False
     _measured = _is_power(state.number + 1, 4) or _is_last(state.number)
+    state.watch(_FIRST)
 
 
 @events.fetched.listen
@@ -74,7 +74,7 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
             _sample("first batch", "self", state.loader, state.epoch, state.worker)
         _look_for_trend(state)
     # Only after the first batch has been sent do the queue's feeder thread and torch's resource sharer certainly run.
-    if count == 3 and not _threads_told:
+    if count == _FIRST and not _threads_told:
         _tell_threads(state)
 
 
@@ -172,16 +172,15 @@ def _look(iteration: events.Iteration, count: int) -> None:
     if len(points) >= _POINTS:
         return
     fds = procfs.descriptors() or 0
-    many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
+    many = any((maps or 0) > _MANY_MAPS for _, _, maps in points)
     # The first batches fill the prefetch queue.
     first = next((point for point in points if point[0] >= 2), None)
-    if many:
-        points.append((count, fds, None))
-    elif first is None or fds - first[1] >= _PER_BATCH * (count - first[0]) or _by_files() or not iteration.number:
+    # Each shared tensor has a descriptor: without more descriptors there are no more tensors.
+    more = first is not None and fds - first[1] >= _PER_BATCH * (count - first[0])
+    if not many and (more or _by_files() or not iteration.number):
         points.append((count, fds, procfs.shared_tensors()))
     else:
-        # Each shared tensor has a descriptor: without more descriptors there are no more tensors.
-        points.append((count, fds, first[2]))
+        points.append((count, fds, None))
 
 
 def _by_files() -> bool:

@@ -36,6 +36,7 @@ def start(state: events.WorkerState) -> None:
     _epoch = -1
     _sources.clear()
     _streams = _iterates(state.dataset)
+    state.watch(ITEMS if _streams else BATCHES, EPOCHS)
 
 
 @events.fetching.listen
@@ -104,11 +105,16 @@ def _digest(read: Callable[[], bytes]) -> bytes:
 
 
 def _global() -> Iterator[tuple[str, Callable[[], bytes]]]:
-    yield "random", lambda: repr(random.getstate()).encode()
+    yield "random", lambda: _mersenne(random.getstate())
     if (numpy := sys.modules.get("numpy")) is not None:
         yield "numpy.random", lambda: _legacy(numpy.random.get_state(legacy=False))
     if (torch := sys.modules.get("torch")) is not None:
         yield "torch", lambda: torch.random.get_rng_state().numpy().tobytes()
+
+
+def _mersenne(state: tuple[Any, ...]) -> bytes:
+    """Return a digest of the state of `random.Random`; hashes of numbers are the same in all processes."""
+    return repr((hash(state[1]), state[2])).encode()
 
 
 def _legacy(state: dict[str, Any]) -> bytes:
@@ -147,6 +153,8 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
 
 def _reader(value: Any) -> Callable[[], bytes] | None:
     """Return a function that reads a generator's state; `None` for other objects."""
+    if type(value) is random.Random:
+        return lambda: _mersenne(value.getstate())
     if isinstance(value, random.Random):
         return lambda: repr(value.getstate()).encode()
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

@@ -44,8 +44,7 @@ def _sample(iteration: events.Iteration) -> None:
         moment="before workers",
         loader=iteration.loader,
         epoch=iteration.number,
-        **procfs.held(),
-        mapped_files=procfs.mapped_files(),
+        **procfs.held(files=True),
     )
 
 

@@ -69,7 +69,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     alike = first.constancy == "constant" and several
     lasting = all(loader.flag("persistent_workers") for loader in loaders)
     message = "main" if alike else "ranks" if lasting else "epochs"
-    others = [Place(one.file.path, one.span, "and here") for one in seedings if one is not first]
+    others = [Place(one.file.path, one.span, "and here", alike=True) for one in seedings if one is not first]
     file, call, given = first.file, first.written, first.argument
     if first.hops:
         # The seeding helper may serve the main process too: the defect is how the workers call it.
@@ -95,7 +95,9 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
 def _in_items(project: Project, found: list[tuple[Seeding, Loader]]) -> Finding:
     """`torch.manual_seed(get_worker_info().id)` in `__getitem__`: new workers start in each epoch."""
     first, loader = found[0]
-    others = dict.fromkeys(Place(one.file.path, one.span, "and here") for one, _ in found if one.span != first.span)
+    others = dict.fromkeys(
+        Place(one.file.path, one.span, "and here", alike=True) for one, _ in found if one.span != first.span
+    )
     assert first.argument is not None
     return Finding(
         CODE,

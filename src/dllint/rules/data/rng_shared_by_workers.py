@@ -136,7 +136,7 @@ def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loade
     first = min(draws, key=lambda draw: (draw.file.path, draw.span))
     places = dict.fromkeys(draw.draw for draw in draws if draw.draw is not None)
     others = dict.fromkeys(
-        Place(draw.file.path, draw.span, f"so does this `{draw.held}`")
+        Place(draw.file.path, draw.span, f"so does this `{draw.held}`", alike=True)
         for draw in draws
         if (draw.file.path, draw.statement) != (first.file.path, first.statement)
     )

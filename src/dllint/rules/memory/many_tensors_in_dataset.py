@@ -4,7 +4,8 @@ every worker."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
 from dllint.evidence.thresholds import FAR, NEAR
@@ -115,34 +116,54 @@ def _end(method: str, count: int | None) -> dict[str, str]:
 
 
 def judge(case: Case) -> Judgement:
-    """How close is the number of storages to the tightest limit of the targets?"""
-    failed = case.raised
+    """How close is the number of storages to a limit of this run's start method, or else of the targets'?"""
+    # Forked workers are sent no tensors, so that batches or other files took the descriptors.
+    failed = replace(case, runs=tuple(run for run in case.runs if not run.forked)).raised
     counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
-    bounds = [(*bound, run) for run in counted_runs for bound in _bounds(case, run)]
+    bounds = [bound for run in counted_runs for bound in _bounds(run)]
     if failed and not bounds:
         return case.confirmed(failed[0])
     if not bounds:
         if not counted_runs:
             return case.inconclusive("the run did not count the tensors")
         return case.refuted("forked workers receive no tensors, and every target forks")
-    have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
-    both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
+    tightest = max(bounds, key=lambda one: one.part)
+    of_this_run = max((one for one in bounds if one.method == one.run.method), key=lambda one: one.part, default=None)
     if failed:
-        return case.confirmed(f"{both}: {failed[0]}")
-    if have >= NEAR * most:
-        trial = next((one for one in run.trials if one.outcome == "failed"), None)
-        tried = (f"a trial under {trial.method} failed",) if trial is not None else ()
-        return case.confirmed(both, *tried)
-    if have >= FAR * most:
+        return case.confirmed(f"{tightest.told(case)}: {failed[0]}")
+    if of_this_run is not None and of_this_run.part >= NEAR:
+        return case.confirmed(of_this_run.told(case))
+    both = tightest.told(case)
+    if tightest.part >= NEAR:
+        run = tightest.run
+        tried = [f"a trial under {one.method} failed" for one in run.trials if one.outcome == "failed"]
+        return case.latent(both, *tried[:1], f"harmless under {run.method}, which this run used")
+    if tightest.part >= FAR:
         return case.inconclusive(both)
-    if have > len(case.runs) and case.finding.message in _COSTS:
+    if tightest.have > len(case.runs) and case.finding.message in _COSTS:
         return case.inconclusive(f"{both}: true, and far from the limit with the data of this run")
     return case.refuted(both)
 
 
-def _bounds(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
-    """The number of storages that a loader sends, the maximum, and its cause, per limit of this run's start method
-    and of the targets'."""
+class _Bound(NamedTuple):
+    """How many storages a loader has or sends, and how many a start method allows because of a limit."""
+
+    run: LoaderRun
+    method: str
+    limit: str
+    have: int
+    most: int
+
+    @property
+    def part(self) -> float:
+        return self.have / max(self.most, 1)
+
+    def told(self, case: Case) -> str:
+        return f"{counted(self.have, 'storage')} of at most {self.most:,} ({case.where(self.method)}: {self.limit})"
+
+
+def _bounds(run: LoaderRun) -> list[_Bound]:
+    """Return the bounds of a loader, by this run's start method and by those of the targets."""
     storages = run.storages
     if storages is None:
         return []
@@ -150,7 +171,7 @@ def _bounds(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
     known = {name: value if isinstance(value := values.get(name), int) else None for name in BOUNDING}
     strategy = storages.strategy or STRATEGIES[0]
     return [
-        (storages_sent(storages, strategy, wall.limit), wall.most, f"{case.where(method)}: {wall.limit}")
+        _Bound(run, method, wall.limit, storages_sent(storages, strategy, wall.limit), wall.most)
         for method in [*([run.method] if run.method else []), *run.others]
         for wall in walls(storages, method, strategy, workers=run.count, **known)
     ]

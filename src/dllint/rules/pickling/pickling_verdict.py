@@ -92,15 +92,14 @@ def _same_object(error: Error, case: Case) -> bool:
 def _same_owner(error: Error, case: Case) -> bool:
     """Whether the function that an error names, with its enclosing function, can be at one of the finding's places.
 
-    The place of the loader itself is no evidence.
+    The place of a loader is no evidence, whether or not it was executed.
     """
     finding = case.finding
     told = re.search(LOCAL_NAME, error.text)
     if told is None or finding.origin == "runtime":
         return True
     named = told[1].partition(".<locals>.<lambda>")[0]
-    made = {(run.loader.site.path, run.loader.site.line) for run in case.runs if run.loader.site is not None}
-    others = [place for place in finding.related if (place.path, place.span.line) not in made]
+    others = [place for place in finding.related if not case.seen.builds_a_loader(place.path, place.span)]
     places = ((finding.path, finding.span), *((place.path, place.span) for place in others))
     return any(case.seen.owner(path, span.line) == named for path, span in places)
 

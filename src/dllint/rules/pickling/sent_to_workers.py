@@ -90,7 +90,7 @@ def unpicklable(
         sure = one.sure and not project.rests_on_guess(loader, regime, one.holder)
         told = tell(one, message)
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
-        related = [Place(path, span, "this one cannot be pickled either") for path, span in sorted(others)]
+        related = [Place(path, span, "this one cannot be pickled either", alike=True) for path, span in sorted(others)]
         related += [project.loader_place(other) for _, other, _ in uses]
         kept = one.kept
         if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):

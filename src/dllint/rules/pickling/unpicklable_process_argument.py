@@ -53,7 +53,9 @@ def _finding(project: Project, uses: list[SentArgument]) -> Finding:
         for one in uses
         if one.what != STARTED.what
     )
-    others = dict.fromkeys(Place(one.file.path, one.span, f"{one.what} cannot be pickled either") for one in uses[1:])
+    others = dict.fromkeys(
+        Place(one.file.path, one.span, f"{one.what} cannot be pickled either", alike=True) for one in uses[1:]
+    )
     return Finding(
         CODE,
         sent.file.path,

@@ -35,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for finding in _of_loader(project, loader, uses, kept, poison):
             own = (finding.path, finding.span)
             if own in selected:
-                also = Place(finding.path, finding.span, _TOO)
+                also = Place(finding.path, finding.span, _TOO, alike=True)
                 place = project.loader_place(loader)
                 causes.add(Use(finding, place, made=(also,)), own, (loader.file.path, loader.call))
             else:
@@ -49,7 +49,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if poison is not None:
                 for use in uses:
                     finding = _use(project, use, process, poison, (), "process")
-                    also = Place(finding.path, finding.span, _TOO)
+                    also = Place(finding.path, finding.span, _TOO, alike=True)
                     # One edit, another start method, fixes every use in the process.
                     one_edit = (launch.file.path, launch.call)
                     causes.add(Use(finding, place, made=(also,)), (finding.path, finding.span), one_edit)

@@ -39,7 +39,7 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
     others = [start for start in starts if start.span != first.span]
     places = [
         *(project.loader_place(start.loader) for start in starts if start.loader is not None),
-        *(Place(start.file.path, start.span, "this starts processes too") for start in others),
+        *(Place(start.file.path, start.span, "this starts processes too", alike=True) for start in others),
     ]
     arrival = first.method.arrival
     return Finding(

@@ -61,7 +61,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     file, call = copied.value.file, copied.call
     assert file is not None
     others = [
-        Place(other.value.file.path, other.call.span, f"`{other.label}` is {other.opener.what} too")
+        Place(other.value.file.path, other.call.span, f"`{other.label}` is {other.opener.what} too", alike=True)
         for _, _, other in found
         if other.value.file is not None and other.value != copied.value and other.call.span != call.span
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dllint.finding import Finding, Fix, Place
@@ -59,7 +60,10 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]], fixes: tuple[F
             Place(cap.file.path, capping.span, "this cap reaches only its own process"),
             *loaders,
             *dict.fromkeys(beginnings),
-            *map(project.place, project.ask(OpenCV).branches([other for other, _ in found])),
+            *(
+                replace(project.place(hop), alike=True)
+                for hop in project.ask(OpenCV).branches([one for one, _ in found])
+            ),
         ),
         fixes=project.ask(OpenCV).fixes(one.run) if fixes is None else fixes,
         statement=call.statement,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
@@ -55,7 +56,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
             *loaders,
             *dict.fromkeys(entries),
             *dict.fromkeys(beginnings),
-            *map(project.place, project.ask(OpenCV).branches(found)),
+            *(replace(project.place(hop), alike=True) for hop in project.ask(OpenCV).branches(found)),
         ),
         fixes=project.ask(OpenCV).fixes(first.run, first.loader),
         statement=first.call.statement,
