@@ -268,13 +268,29 @@ class Project:
 
     def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
         """Whether the finding depends on a guess: the worker count may come only from an unpacked mapping, or the
-        dataset's class ("Faces" of holder "Faces.transform") is only one of those that a name can refer to."""
+        class of the dataset ("Faces" of holder "Faces.rows.crop"), or of an object inside it that is on the way to the
+        holder, is only one of those that a name can refer to."""
         if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
             return True
-        name = holder.partition(".")[0]
+        name, _, way = holder.partition(".")
         found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
         meant = [value for value in found if value.of.name == name] or found
-        return bool(meant) and all(self.world.chosen_by_name(value) for value in meant)
+        meant = [value for value in meant if self._inside(value, way)[way]] or meant
+        return bool(meant) and all(self._guessed(value, way) for value in meant)
+
+    def _guessed(self, value: Instance, way: str) -> bool:
+        """Whether a guess is the class of a dataset, or of all objects at one place of a path of attributes in it."""
+        groups = [[one for one in values if isinstance(one, Instance)] for values in self._inside(value, way).values()]
+        return any(all(map(self.world.chosen_by_name, group)) for group in [[value], *groups] if group)
+
+    def _inside(self, value: Instance, way: str) -> dict[str, list[Value]]:
+        """The values at each place of a path of attributes inside a dataset: for "rows.crop", those of "rows", too."""
+        parts = way.split(".")
+        found: dict[str, list[Value]] = {".".join(parts[:count]): [] for count in range(1, len(parts) + 1)}
+        for piece in self.datasets.pieces(value):
+            if piece.path in found:
+                found[piece.path].append(piece.value)
+        return found
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """All values inside the loader's datasets, each with the name of the dataset's class."""
