@@ -26,7 +26,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.contents import contents, held_by
+from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
@@ -274,7 +274,7 @@ class Project:
             return True
         name, _, way = holder.partition(".")
         found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
-        meant = [value for value in found if value.of.name == name] or found
+        meant = [value for value in self.shipped_objects(loader) if value.of.name == name] or found
         meant = [value for value in meant if self._inside(value, way)[way]] or meant
         return bool(meant) and all(self._guessed(value, way) for value in meant)
 
@@ -360,6 +360,30 @@ class Project:
                 if isinstance(owner, Instance) and isinstance(owner.of, Class):
                     found[owner] = None
         return list(found)
+
+    def callable_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+        """The values inside the objects used as a loader's `collate_fn` or `worker_init_fn`, or whose bound methods
+        are, each with the name of the object's class; those bound by a partial with the name of the argument."""
+        for argument in ("collate_fn", "worker_init_fn"):
+            todo: list[tuple[Value, int]] = [(value, 0) for value in self.callables(loader, argument)]
+            while todo:
+                value, depth = todo.pop()
+                if isinstance(value, Function) and value.receiver is not None:
+                    value = value.receiver
+                if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
+                    todo.append((value.function, depth + 1))
+                    for bound in bound_by(self.world, value):
+                        yield argument, Piece("", bound, None)
+                        todo.append((bound, depth + 1))
+                elif isinstance(value, Instance) and isinstance(value.of, Class):
+                    for piece in self.datasets.pieces(value):
+                        yield value.of.name, piece
+
+    def shipped_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
+        """All values that objects keep which are sent to workers: inside the datasets, and inside the objects used as
+        `collate_fn` or `worker_init_fn`, or whose bound methods are."""
+        callables = ((name, piece) for name, piece in self.callable_pieces(loader) if piece.path)
+        return [*self.dataset_pieces(loader), *callables]
 
     def callables(self, loader: Loader, argument: str) -> Values:
         """The values that a loader's `collate_fn` or `worker_init_fn` can have, passed to the constructor or
