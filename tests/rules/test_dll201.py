@@ -973,3 +973,57 @@ def test_a_class_that_a_call_gives_is_no_guess(told: Callable[..., Any]) -> None
     read = "\nfor row in Data(Rows, {'path': 'a'}).loader():\n    print(row)\n"
 
     assert [one.severity for one in told({"data.py": text + read}, **SELECT)] == ["error"]
+
+
+COLLATE = """\
+import functools
+import lightning
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return index
+
+class Collate({base}):
+    def {method}:
+        self.scale = lambda row: row / 255
+
+    def __call__(self, rows):
+        return [self.scale(row) for row in rows]
+
+    def scaled(self, factor, rows):
+        return [factor * self.scale(row) for row in rows]
+
+    def plain(rows):
+        return rows
+
+    def train_dataloader(self):
+        return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn", {given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "given", "expected"),
+    [
+        pytest.param("object", "__init__(self)", "collate_fn=Collate()", ["error"], id="an object"),
+        pytest.param("object", "__init__(self)", "worker_init_fn=Collate()", ["error"], id="called in each worker"),
+        pytest.param("object", "__init__(self)", "collate_fn=self.scaled", ["error"], id="a method"),
+        pytest.param(
+            "object", "__init__(self)", "collate_fn=functools.partial(self.scaled, 2)", ["error"], id="a partial"
+        ),
+        pytest.param(
+            "lightning.LightningDataModule", "setup(self, stage)", "collate_fn=self.scaled", ["error"], id="a hook"
+        ),
+        pytest.param("object", "__init__(self)", "collate_fn=Collate.plain", [], id="a function of the class"),
+        pytest.param("object", "__init__(self)", "collate_fn=None", [], id="no collate function"),
+    ],
+)
+def test_a_lambda_of_the_object_whose_method_collates(
+    base: str, method: str, given: str, expected: list[str], told: Callable[..., Any]
+) -> None:
+    files = {"data.py": COLLATE.format(base=base, method=method, given=given)}
+
+    assert [one.severity for one in told(files, **SELECT)] == expected

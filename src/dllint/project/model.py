@@ -354,30 +354,37 @@ class Project:
         """The project's objects that are sent to workers: the datasets, and the objects used as `collate_fn` or
         `worker_init_fn` or whose methods are."""
         found = dict.fromkeys(self.dataset_objects(loader))
-        for argument in ("collate_fn", "worker_init_fn"):
-            for value in self.callables(loader, argument):
-                owner = value.receiver if isinstance(value, Function) else value
-                if isinstance(owner, Instance) and isinstance(owner.of, Class):
-                    found[owner] = None
+        for _, value, _ in self._called_by_workers(loader):
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                found[value] = None
         return list(found)
 
     def callable_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
         """The values inside the objects used as a loader's `collate_fn` or `worker_init_fn`, or whose bound methods
         are, each with the name of the object's class; those bound by a partial with the name of the argument."""
+        for argument, value, bound in self._called_by_workers(loader):
+            if bound:
+                yield argument, Piece("", value, None)
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                for piece in self.datasets.pieces(value):
+                    yield value.of.name, piece
+
+    def _called_by_workers(self, loader: Loader) -> Iterator[tuple[str, Value, bool]]:
+        """The callables of a loader, each with its argument: "collate_fn". Instead of a bound method its object; with a
+        partial the values that it binds, which are marked by True."""
         for argument in ("collate_fn", "worker_init_fn"):
-            todo: list[tuple[Value, int]] = [(value, 0) for value in self.callables(loader, argument)]
+            todo: list[tuple[Value, int, bool]] = [(value, 0, False) for value in self.callables(loader, argument)]
             while todo:
-                value, depth = todo.pop()
+                value, depth, bound = todo.pop()
+                given = value
                 if isinstance(value, Function) and value.receiver is not None:
                     value = value.receiver
+                if bound and given is not value:
+                    yield argument, given, True
+                yield argument, value, bound and given is value
                 if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
-                    todo.append((value.function, depth + 1))
-                    for bound in bound_by(self.world, value):
-                        yield argument, Piece("", bound, None)
-                        todo.append((bound, depth + 1))
-                elif isinstance(value, Instance) and isinstance(value.of, Class):
-                    for piece in self.datasets.pieces(value):
-                        yield value.of.name, piece
+                    todo.append((value.function, depth + 1, False))
+                    todo += ((one, depth + 1, True) for one in bound_by(self.world, value))
 
     def shipped_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """All values that objects keep which are sent to workers: inside the datasets, and inside the objects used as

@@ -36,9 +36,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     tables: set[tuple[str, Span]] = set()
     for loader in project.loaders:
-        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
+        for value in project.shipped_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
+            if value not in project.dataset_objects(loader):
+                # What a collate object holds is no data set that each training process would load.
+                regimes = [one for one in regimes if one.method != "fork"]
             for keeping in project.datasets.keeps(value):
                 kept, holder = keeping.kept, keeping.holder.of
                 if not keeping.initial or not isinstance(holder, Class):
