@@ -14,6 +14,10 @@ from dllint.linking.source import SourceFile, last_name
 
 _GIVING_THE_REST = frozenset({"concurrent.futures.ThreadPoolExecutor().submit", "asyncio.to_thread"})
 """External functions that call their first argument with all the others."""
+_APPLYING = frozenset({"map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async"}) | {
+    *("apply", "apply_async", "submit", "Thread", "Timer")
+}
+"""Last names of external functions, methods of pools and classes of threads that surely call what they are given."""
 
 
 def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
@@ -49,10 +53,12 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
 
 
 def _names_function(world: Engine, file: SourceFile, index: int, name: Name) -> bool:
-    """Whether a name may refer to a function, by its name and its bindings alone: a function's own name, a parameter,
-    or a variable such as `load = self.read_cached if cached else self.read`."""
+    """Whether a name may refer to a function, by its name and its bindings alone: a function's own name; where it is
+    surely called, a parameter, or a variable such as `load = self.read_cached if cached else self.read`."""
     if world.may_be_function(name.id):
         return True
+    if last_name(file.calls[index].func) not in _APPLYING:
+        return False
     bindings = file.bindings(file.calls[index].scope).get(name.id, ())
     return any(one.kind == "param" or (one.kind == "value" and _may_be_function(one.expr, file)) for one in bindings)
 
