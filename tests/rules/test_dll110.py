@@ -60,6 +60,17 @@ FOUND: dict[str, dict[str, str]] = {
         "train.py": HEAD.format(item="index * scale  # DLL110")
         + '\nfrom loading import load\n\nif __name__ == "__main__":\n    scale = 3\n    print(list(load(Rows())))\n',
     },
+    "beside the names of another package": program(
+        "index * scale  # DLL110", "scale = 3", before="from elsewhere.utils import *\n"
+    ),
+    "beside the names of another file": {
+        **program("index * scale  # DLL110", "scale = 3", before="from settings import *\n"),
+        "settings.py": "import torch.utils.data\n_scale = 4\n",
+    },
+    "a name that another file does not export": {
+        **program("index * scale  # DLL110", "scale = 3", before="from settings import *\n"),
+        "settings.py": "import torch.utils.data\n__all__ = ['size']\nsize = 3\nscale = 4\n",
+    },
 }
 
 SILENT: dict[str, dict[str, str]] = {
@@ -80,6 +91,15 @@ SILENT: dict[str, dict[str, str]] = {
     ),
     "read by the main process": program("index", "scale = 3\nreport()", before="def report():\n    print(scale)\n"),
     "a name of Python": program("index * max(index, 1)", "max = max"),
+    "a name of another file": {
+        **program("index * scale", "scale = 3", before="from settings import *\n"),
+        "settings.py": "scale = 4\n",
+    },
+    "a name of another file of another": {
+        **program("index * scale", "scale = 3", before="from settings import *\n"),
+        "settings.py": "from numbers_of import *\n",
+        "numbers_of.py": "scale = 4\n",
+    },
     "another program's guard": {
         "data.py": HEAD.format(item="index * scale") + '\nif __name__ == "__main__":\n    scale = 3\n',
         "train.py": "from torch.utils.data import DataLoader\nfrom data import Rows\n\n"
@@ -111,6 +131,22 @@ def test_severity(context: str, target: str, severity: list[str], told: Callable
     loader = LOADER.replace('"spawn"', f'"{context}"' if context != "None" else "None")
     found = told(program("index * scale", "scale = 3", loader=loader), **SELECT, target_python=target)
     assert [one.severity for one in found] == severity
+
+
+@pytest.mark.parametrize(
+    ("package", "settings", "severity"),
+    [
+        ("elsewhere", "", "warning"),
+        ("settings", "import torch.utils.data\n", "error"),
+        ("settings", "import torch.utils.data\nfrom elsewhere import *\n", "warning"),
+    ],
+)
+def test_severity_where_names_are_imported_by_a_star(
+    package: str, settings: str, severity: str, told: Callable[..., Any]
+) -> None:
+    files = program("index * scale", "scale = 3", before=f"from {package} import *\n")
+    [finding] = told({**files, "settings.py": settings}, **SELECT)
+    assert finding.severity == severity
 
 
 def test_all_names_of_a_program_are_one_finding(told: Callable[..., Any]) -> None:

@@ -909,3 +909,121 @@ def test_a_module_that_is_named_as_a_test_and_imported_is_none(told: Callable[..
     files = {"data.py": MADE_AND_READ, "rows_test.py": rows, "train.py": train}
 
     assert len(told(files, select=["DLL201"])) == 1
+
+
+GIVEN_AS_CLASS = """\
+from typing import Optional, Type, Union
+
+from torch.utils.data import ConcatDataset, DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.read = lambda row: row
+
+    def __getitem__(self, index):
+        return self.read(index)
+
+class Texts(Dataset):
+    def __init__(self, path):
+        self.path = path
+
+    def __getitem__(self, index):
+        return self.path
+
+class Both(Dataset):
+    def __init__(self, parts):
+        self.parts = parts
+
+    def __getitem__(self, index):
+        return self.parts[0][index]
+
+class Data:
+    def __init__(self, kind: {annotation}, options):
+        self.kind = kind
+        self.options = options
+
+    def loader(self):
+        return DataLoader({rows}, num_workers=2, multiprocessing_context="spawn")
+"""
+ONE, NESTED = "self.kind(**self.options)", "Both([self.kind(**self.options)])"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "rows", "severity"),
+    [
+        pytest.param("Type[Rows]", ONE, ["warning"], id="of the dataset"),
+        pytest.param("Optional[type[Rows]]", ONE, ["warning"], id="optional"),
+        pytest.param("Union[Type[Rows], Type[Texts]]", ONE, ["warning"], id="of several"),
+        pytest.param("Type[Rows]", NESTED, ["warning"], id="of a part"),
+        pytest.param("Type[Texts]", NESTED, [], id="another class"),
+        pytest.param("list", ONE, [], id="none of the project"),
+    ],
+)
+def test_a_class_of_which_only_the_annotation_tells(
+    annotation: str, rows: str, severity: list[str], told: Callable[..., Any]
+) -> None:
+    text = GIVEN_AS_CLASS.format(annotation=annotation, rows=rows)
+
+    assert [one.severity for one in told({"data.py": text}, **SELECT)] == severity
+
+
+def test_a_class_that_a_call_gives_is_no_guess(told: Callable[..., Any]) -> None:
+    text = GIVEN_AS_CLASS.format(annotation="Type[Rows]", rows=NESTED)
+    read = "\nfor row in Data(Rows, {'path': 'a'}).loader():\n    print(row)\n"
+
+    assert [one.severity for one in told({"data.py": text + read}, **SELECT)] == ["error"]
+
+
+COLLATE = """\
+import functools
+import lightning
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return index
+
+class Collate({base}):
+    def {method}:
+        self.scale = lambda row: row / 255
+
+    def __call__(self, rows):
+        return [self.scale(row) for row in rows]
+
+    def scaled(self, factor, rows):
+        return [factor * self.scale(row) for row in rows]
+
+    def plain(rows):
+        return rows
+
+    def train_dataloader(self):
+        return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn", {given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "given", "expected"),
+    [
+        pytest.param("object", "__init__(self)", "collate_fn=Collate()", ["error"], id="an object"),
+        pytest.param("object", "__init__(self)", "worker_init_fn=Collate()", ["error"], id="called in each worker"),
+        pytest.param("object", "__init__(self)", "collate_fn=self.scaled", ["error"], id="a method"),
+        pytest.param(
+            "object", "__init__(self)", "collate_fn=functools.partial(self.scaled, 2)", ["error"], id="a partial"
+        ),
+        pytest.param(
+            "lightning.LightningDataModule", "setup(self, stage)", "collate_fn=self.scaled", ["error"], id="a hook"
+        ),
+        pytest.param("object", "__init__(self)", "collate_fn=Collate.plain", [], id="a function of the class"),
+        pytest.param("object", "__init__(self)", "collate_fn=None", [], id="no collate function"),
+    ],
+)
+def test_a_lambda_of_the_object_whose_method_collates(
+    base: str, method: str, given: str, expected: list[str], told: Callable[..., Any]
+) -> None:
+    files = {"data.py": COLLATE.format(base=base, method=method, given=given)}
+
+    assert [one.severity for one in told(files, **SELECT)] == expected

@@ -55,6 +55,44 @@ class Rows(Dataset):
         + READ
         + TAIL
     },
+    "of the object whose method collates": {
+        "data.py": HEAD
+        + """
+class Numbers(Dataset):
+    def __getitem__(self, index):
+        return index
+
+class Features:
+    def __init__(self, path):
+        self.rows = np.load(path, mmap_mode="r")  # DLL404
+
+    def join(self, numbers):
+        return self.rows[numbers]
+
+def build(path):
+    join = Features(path).join
+    return DataLoader(Numbers(), num_workers=4, multiprocessing_context="spawn", collate_fn=join)
+"""
+    },
+    "in a hook of Lightning, whose object collates": {
+        "data.py": "from pytorch_lightning import LightningDataModule\n"
+        + HEAD
+        + """
+class Numbers(Dataset):
+    def __getitem__(self, index):
+        return index
+
+class Data(LightningDataModule):
+    def setup(self, stage):
+        self.rows = np.load("rows.npy", mmap_mode="r")  # DLL404
+
+    def join(self, numbers):
+        return self.rows[numbers]
+
+    def train_dataloader(self):
+        return DataLoader(Numbers(), num_workers=4, multiprocessing_context="spawn", collate_fn=self.join)
+"""
+    },
     "a view of shared memory": {
         "data.py": HEAD
         + """

@@ -64,7 +64,9 @@ class Passing:
             loaded = [(lambda_name(function.scope), function.file, function.file.scopes[function.scope].parent)]
         for other in dict.fromkeys(replaced_names(self.world, function, closure)):
             loaded += ((other, *place) for place in self.world.loaded(other))
-        for known_as, file, scope in loaded:
+        # A variable of the same function may hold it: `load = self.read_cached if cached else self.read`.
+        held = [(kept, file, scope) for one, file, scope in loaded for kept in self._held_by(file, scope, one)]
+        for known_as, file, scope in dict.fromkeys((*loaded, *held)):
             for index, parts in self._passing(file, scope, known_as):
                 if any(
                     self._may_hold(one, function, file, index) and self._is_one_of(one, keys, file, index)
@@ -97,6 +99,15 @@ class Passing:
             for source, kept in pairs:
                 found.setdefault(source, set()).add(kept)
         return found
+
+    def _held_by(self, file: SourceFile, scope: int, name: str) -> Iterator[str]:
+        """Yield the variables of a function or module that are assigned the value of a name."""
+        bindings = file.bindings(scope)
+        for kept in sorted(self._names_by(file, scope).get(name, ())):
+            if any(
+                one.kind == "value" and one.expr is not None and _hands_on(one.expr) for one in bindings.get(kept, ())
+            ):
+                yield kept
 
     def _decorations(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """Yield the decorator calls of a function; for a decorator's wrapper, those of the decorators above it."""

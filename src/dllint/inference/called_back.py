@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Attribute, CallRef, LambdaRef, Name
+from dllint.facts.nodes import Attribute, CallRef, IfExp, LambdaRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Target
 from dllint.inference.interface import Engine
@@ -14,6 +14,10 @@ from dllint.linking.source import SourceFile, last_name
 
 _GIVING_THE_REST = frozenset({"concurrent.futures.ThreadPoolExecutor().submit", "asyncio.to_thread"})
 """External functions that call their first argument with all the others."""
+_APPLYING = frozenset({"map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async"}) | {
+    *("apply", "apply_async", "submit", "Thread", "Timer")
+}
+"""Last names of external functions, methods of pools and classes of threads that surely call what they are given."""
 
 
 def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
@@ -34,7 +38,7 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
         if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
             continue
         named = argument.value if isinstance(argument.value, Name) and not makes else None
-        if named is not None and (not world.may_be_function(named.id) or _decorates(file, index, named)):
+        if named is not None and (not _names_function(world, file, index, named) or _decorates(file, index, named)):
             continue
         for one in world.values.evaluate(argument.value, site):
             if makes and isinstance(one, Class):
@@ -46,6 +50,23 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
                 yield Target(one, _back_frame(world, name, one, file, index, frame))
             elif isinstance(one, Partial) and isinstance(one.plain, Function):
                 yield Target(one.plain, _back_frame(world, name, one, file, index, frame))
+
+
+def _names_function(world: Engine, file: SourceFile, index: int, name: Name) -> bool:
+    """Whether a name may refer to a function, by its name and its bindings alone: a function's own name; where it is
+    surely called, a parameter, or a variable such as `load = self.read_cached if cached else self.read`."""
+    if world.may_be_function(name.id):
+        return True
+    if last_name(file.calls[index].func) not in _APPLYING:
+        return False
+    bindings = file.bindings(file.calls[index].scope).get(name.id, ())
+    return any(one.kind == "param" or (one.kind == "value" and _may_be_function(one.expr, file)) for one in bindings)
+
+
+def _may_be_function(expr: Expr | None, file: SourceFile) -> bool:
+    if isinstance(expr, IfExp):
+        return _may_be_function(expr.body, file) or _may_be_function(expr.orelse, file)
+    return expr is not None and _may_be_called(expr, file)
 
 
 def _decorates(file: SourceFile, index: int, function: Name) -> bool:

@@ -396,6 +396,8 @@ class Library(NamedTuple):
         hooks: framework classes that call methods of the project.
         runs_methods: base class → its method → the methods of the subclass that it calls; a name that ends with "." is
             the prefix of all classes of a module.
+        runs_before_loading: base class → the methods of the subclass that the framework calls before the object makes
+            loaders.
         thread_executors: classes that start threads with their first task.
         thread_pools: classes that start threads when they are constructed.
         locks: locks that a fork copies in their current state, held or not.
@@ -461,6 +463,7 @@ class Library(NamedTuple):
     pools: Mapping[str, PoolApi] = NOTHING
     hooks: Mapping[str, Hooks] = NOTHING
     runs_methods: Mapping[str, Mapping[str, tuple[str, ...]]] = NOTHING
+    runs_before_loading: Mapping[str, tuple[str, ...]] = NOTHING
     thread_executors: frozenset[str] = frozenset()
     thread_pools: frozenset[str] = frozenset()
     locks: frozenset[str] = frozenset()

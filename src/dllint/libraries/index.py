@@ -93,6 +93,7 @@ LAUNCHERS = _joined(one.launchers for one in LIBRARIES)
 POOLS = _joined(one.pools for one in LIBRARIES)
 HOOKS = _joined(one.hooks for one in LIBRARIES)
 RUNS_METHODS = _joined(one.runs_methods for one in LIBRARIES)
+RUNS_BEFORE_LOADING = _joined(one.runs_before_loading for one in LIBRARIES)
 
 
 def methods_run(base: str) -> Mapping[str, tuple[str, ...]]:

@@ -19,6 +19,8 @@ _TRAINER = Hooks(
     iterates=True,
 )
 
+_SETUP = ("prepare_data", "setup")
+"""The hooks that the trainer calls before those that make loaders (`trainer/connectors/data_connector.py`)."""
 _FABRICS = tuple(f"{package}.Fabric()" for package in ("lightning", "lightning.fabric", "lightning_fabric"))
 
 LIBRARY = Library(
@@ -26,6 +28,14 @@ LIBRARY = Library(
     hooks=dict.fromkeys(
         ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer"), _TRAINER
     ),
+    runs_before_loading={
+        f"{package}{module}": _SETUP
+        for package in ("lightning.", "lightning.pytorch.", "lightning.pytorch.core.")
+        for module in (
+            *("LightningDataModule", "LightningModule", "datamodule.LightningDataModule"),
+            *("module.LightningModule", "lightning.LightningModule"),
+        )
+    },
     # fabric/fabric.py: the loader is wrapped, with the same dataset and workers
     gives_arguments=frozenset(f"{fabric}.setup_dataloaders" for fabric in _FABRICS),
     # fabric/fabric.py: the function receives the Fabric first; its strategy may run it in the current process.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
@@ -12,7 +13,7 @@ from dllint.inference import limits
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import DATASET_BASES, WRAPPED_AS, WRAPPERS, canonical
+from dllint.libraries.index import DATASET_BASES, RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
@@ -306,14 +307,14 @@ class Datasets:
             yield change
 
     def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
-        """The functions of the project that run while an object of the class is constructed, each with the calls
-        from `__init__` to it."""
+        """The functions of the project that run while an object of the class is constructed, or in a hook that a
+        framework calls before the object makes loaders, each with the calls from `__init__` or the hook to it."""
         found = self._init_code.get(cls.key)
         if found is not None:
             return found
         found = self._init_code[cls.key] = {}
         inits = self.world.hierarchy.methods(cls, "__init__")
-        first = inits or list(self.world.hierarchy.run_by_constructor(cls))
+        first = [*(inits or self.world.hierarchy.run_by_constructor(cls)), *self._setting_up(cls)]
         frame = self.world.receiver_frame(Instance(cls))
         found.update((function.key, ()) for function in first)
         queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]
@@ -327,6 +328,12 @@ class Datasets:
                         found[target.function.key] = (*hops, hop)
                         queue.append((target.function, (*hops, hop)))
         return found
+
+    def _setting_up(self, cls: Class) -> Iterator[Function]:
+        """The hooks of a class that a framework calls before an object of it makes loaders."""
+        names = (RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in self.world.hierarchy.externals(cls))
+        for name in dict.fromkeys(chain.from_iterable(names)):
+            yield from self.world.hierarchy.methods(cls, name)
 
     def fills(self, cls: Class, place: tuple[str, int]) -> bool:
         """Whether a function runs during construction for more than a single trial item such as

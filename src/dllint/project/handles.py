@@ -258,7 +258,7 @@ class Handles:
 
     def copied(self, loader: Loader) -> Iterator[Copied]:
         """The arrays over mapped or shared memory that pickling the loader's datasets and callables writes out."""
-        for name, piece in self.project.dataset_pieces(loader):
+        for name, piece in self.project.shipped_pieces(loader):
             opener = self.opener(piece.value)
             if opener is None or not opener.array or not isinstance(piece.value, Instance):
                 continue

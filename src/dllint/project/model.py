@@ -26,7 +26,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.contents import contents, held_by
+from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
@@ -268,13 +268,29 @@ class Project:
 
     def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
         """Whether the finding depends on a guess: the worker count may come only from an unpacked mapping, or the
-        dataset's class ("Faces" of holder "Faces.transform") is only one of those that a name can refer to."""
+        class of the dataset ("Faces" of holder "Faces.rows.crop"), or of an object inside it that is on the way to the
+        holder, is only one of those that a name can refer to."""
         if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
             return True
-        name = holder.partition(".")[0]
+        name, _, way = holder.partition(".")
         found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
-        meant = [value for value in found if value.of.name == name] or found
-        return bool(meant) and all(self.world.chosen_by_name(value) for value in meant)
+        meant = [value for value in self.shipped_objects(loader) if value.of.name == name] or found
+        meant = [value for value in meant if self._inside(value, way)[way]] or meant
+        return bool(meant) and all(self._guessed(value, way) for value in meant)
+
+    def _guessed(self, value: Instance, way: str) -> bool:
+        """Whether a guess is the class of a dataset, or of all objects at one place of a path of attributes in it."""
+        groups = [[one for one in values if isinstance(one, Instance)] for values in self._inside(value, way).values()]
+        return any(all(map(self.world.chosen_by_name, group)) for group in [[value], *groups] if group)
+
+    def _inside(self, value: Instance, way: str) -> dict[str, list[Value]]:
+        """The values at each place of a path of attributes inside a dataset: for "rows.crop", those of "rows", too."""
+        parts = way.split(".")
+        found: dict[str, list[Value]] = {".".join(parts[:count]): [] for count in range(1, len(parts) + 1)}
+        for piece in self.datasets.pieces(value):
+            if piece.path in found:
+                found[piece.path].append(piece.value)
+        return found
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """All values inside the loader's datasets, each with the name of the dataset's class."""
@@ -338,12 +354,43 @@ class Project:
         """The project's objects that are sent to workers: the datasets, and the objects used as `collate_fn` or
         `worker_init_fn` or whose methods are."""
         found = dict.fromkeys(self.dataset_objects(loader))
-        for argument in ("collate_fn", "worker_init_fn"):
-            for value in self.callables(loader, argument):
-                owner = value.receiver if isinstance(value, Function) else value
-                if isinstance(owner, Instance) and isinstance(owner.of, Class):
-                    found[owner] = None
+        for _, value, _ in self._called_by_workers(loader):
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                found[value] = None
         return list(found)
+
+    def callable_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+        """The values inside the objects used as a loader's `collate_fn` or `worker_init_fn`, or whose bound methods
+        are, each with the name of the object's class; those bound by a partial with the name of the argument."""
+        for argument, value, bound in self._called_by_workers(loader):
+            if bound:
+                yield argument, Piece("", value, None)
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                for piece in self.datasets.pieces(value):
+                    yield value.of.name, piece
+
+    def _called_by_workers(self, loader: Loader) -> Iterator[tuple[str, Value, bool]]:
+        """The callables of a loader, each with its argument: "collate_fn". Instead of a bound method its object; with a
+        partial the values that it binds, which are marked by True."""
+        for argument in ("collate_fn", "worker_init_fn"):
+            todo: list[tuple[Value, int, bool]] = [(value, 0, False) for value in self.callables(loader, argument)]
+            while todo:
+                value, depth, bound = todo.pop()
+                given = value
+                if isinstance(value, Function) and value.receiver is not None:
+                    value = value.receiver
+                if bound and given is not value:
+                    yield argument, given, True
+                yield argument, value, bound and given is value
+                if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
+                    todo.append((value.function, depth + 1, False))
+                    todo += ((one, depth + 1, True) for one in bound_by(self.world, value))
+
+    def shipped_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
+        """All values that objects keep which are sent to workers: inside the datasets, and inside the objects used as
+        `collate_fn` or `worker_init_fn`, or whose bound methods are."""
+        callables = ((name, piece) for name, piece in self.callable_pieces(loader) if piece.path)
+        return [*self.dataset_pieces(loader), *callables]
 
     def callables(self, loader: Loader, argument: str) -> Values:
         """The values that a loader's `collate_fn` or `worker_init_fn` can have, passed to the constructor or

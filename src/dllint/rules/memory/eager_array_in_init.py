@@ -36,9 +36,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     tables: set[tuple[str, Span]] = set()
     for loader in project.loaders:
-        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
+        for value in project.shipped_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
+            collates = value not in project.dataset_objects(loader)
+            if collates:
+                # What a collate object holds is no data set that each training process would load.
+                regimes = [one for one in regimes if one.method != "fork"]
             for keeping in project.datasets.keeps(value):
                 kept, holder = keeping.kept, keeping.holder.of
                 if not keeping.initial or not isinstance(holder, Class):
@@ -52,6 +56,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     if array is None and kept.store.value is not None:
                         array = project.arrays.computed(kept.store.value, kept.site)
                 if array is None or (array.size is None and _is_no_data(project, keeping, value)):
+                    continue
+                if collates and not _is_read_by(project, value, array):
                     continue
                 if _shares_texts(project, regimes, keeping, value):
                     tables.add((kept.file.path, kept.span))
@@ -90,6 +96,13 @@ def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, val
     if not grows_when_forked(regimes) or project.ask(Records).table(kept) is None:
         return False
     return named_as_text(project.item_code, value, kept.attr, holder)
+
+
+def _is_read_by(project: Project, value: Instance, array: Array) -> bool:
+    """Whether an object makes or reads an array itself, before workers start. What a collate object is given may be
+    converted on the way, as by a loader class that collates what another part of the program has read."""
+    assert isinstance(value.of, Class)
+    return (array.file.path, array.file.calls[array.call].scope) in project.datasets.init_code(value.of)
 
 
 def _is_made_by_workers(project: Project, value: Instance, array: Array) -> bool:

@@ -83,12 +83,12 @@ class LocalObjects:
 
 
 def _local_objects(project: Project, loader: Loader) -> Iterator[UnpicklableFunction]:
-    """Lambdas that the loader's datasets hold, then functions and classes that no module defines by name, then those
-    among its callables."""
+    """Lambdas that the loader's datasets and callables hold, then functions and classes that no module defines by
+    name, then those among its callables."""
     seen: set[tuple[str, int]] = set()
     local: list[UnpicklableFunction] = []
     held: dict[tuple[str, int], str] = {}
-    for name, piece in project.dataset_pieces(loader):
+    for name, piece in project.shipped_pieces(loader):
         if piece.given in PICKLE_BY_VALUE:
             continue
         holder = f"{name}.{piece.path}" if piece.path else name

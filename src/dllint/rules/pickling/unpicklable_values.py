@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import BinOp, CallRef, Constant, Name
 from dllint.facts.schema import Expr, ImportedName
 from dllint.finding import Place
-from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -18,14 +17,12 @@ from dllint.inference.values import (
     Function,
     Instance,
     Module,
-    Partial,
     Pattern,
     Site,
     Value,
 )
 from dllint.libraries import contexts
 from dllint.libraries.builtin_functions import CLASS_MAKERS
-from dllint.libraries.contents import bound_by
 from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, UNPICKLABLE_FUNCTIONS, canonical
 from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import (
@@ -160,27 +157,9 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
     """The pieces that the datasets and callables of a loader hold when its workers start, each with its path:
     "Rows.file"."""
-    for name, piece in (*project.dataset_pieces(loader), *callable_pieces(project, loader)):
+    for name, piece in (*project.dataset_pieces(loader), *project.callable_pieces(loader)):
         if not piece.given and piece.initial and _there(project, loader, piece.kept):
             yield f"{name}.{piece.path}" if piece.path else name, piece
-
-
-def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
-    """The pieces inside objects used as `collate_fn` or `worker_init_fn`, or whose bound methods are."""
-    for argument in ("collate_fn", "worker_init_fn"):
-        todo: list[tuple[Value, int]] = [(value, 0) for value in project.callables(loader, argument)]
-        while todo:
-            value, depth = todo.pop()
-            if isinstance(value, Function) and value.receiver is not None:
-                value = value.receiver
-            if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
-                todo.append((value.function, depth + 1))
-                for bound in bound_by(project.world, value):
-                    yield argument, Piece("", bound, None)
-                    todo.append((bound, depth + 1))
-            elif isinstance(value, Instance) and isinstance(value.of, Class):
-                for piece in project.datasets.pieces(value):
-                    yield value.of.name, piece
 
 
 def _there(project: Project, loader: Loader, kept: Kept | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Name
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, ImportedName
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.source import Binding, SourceFile, last_name
@@ -31,6 +31,8 @@ class MissingName:
         read: the first call or statement of the function that reads it.
         bound: where it is bound, under the guard.
         hops: the calls from the process's entry point to the function.
+        sure: False if the file imports names by `*` from a module that is not part of the project: it may define the
+            name as well.
     """
 
     name: str
@@ -39,6 +41,7 @@ class MissingName:
     read: Span
     bound: Span
     hops: tuple[Hop, ...]
+    sure: bool = True
 
 
 class GuardedNames:
@@ -75,7 +78,7 @@ class GuardedNames:
         if key not in self._reads:
             self._reads[key] = list(self._find(file, scope))
         for name, read, bound in self._reads[key]:
-            yield MissingName(name, file, scope, read, bound, hops)
+            yield MissingName(name, file, scope, read, bound, hops, None not in self._starred(file))
 
     def _find(self, file: SourceFile, scope: int) -> Iterator[tuple[str, Span, Span]]:
         for name, bound in self._under_guard(file).items():
@@ -87,20 +90,40 @@ class GuardedNames:
     def _under_guard(self, file: SourceFile) -> dict[str, Span]:
         """The names that the top level of a file binds only under its main guard, each with the place.
 
-        Empty if a function may bind them, or if the file imports names by `*`.
+        Without those that a function may bind, or an import by `*` from another file of the project.
         """
         found = self._guarded.get(file.path)
         if found is None:
             found = self._guarded[file.path] = {}
             bindings = file.bindings(0)
             elsewhere = {name for around, name in file.within if around == 0}
-            if not file.is_notebook and "*" not in bindings and not file.path.endswith("__main__.py"):
+            # A file that the screen left out may define any name.
+            unread = self._starred(file) - {None, *self.world.files}
+            if not file.is_notebook and not unread and not file.path.endswith("__main__.py"):
                 for name, ways in bindings.items():
                     places = [_place(file, one) for one in ways]
-                    if name in elsewhere or name in self.world.knowledge.builtins or not places:
+                    if name == "*" or name in elsewhere or name in self.world.knowledge.builtins or not places:
+                        continue
+                    if self.world.imports.star(file, name) is not None:
                         continue
                     if all(place is not None and under_main_guard(file, place[0]) for place in places):
                         found[name] = next(place[1] for place in places if place is not None)
+        return found
+
+    def _starred(self, file: SourceFile) -> set[str | None]:
+        """The files that a file imports all names of by `*`, itself or through such imports; None for a module outside
+        the project."""
+        found: set[str | None] = set()
+        todo = [file]
+        while todo:
+            one = todo.pop()
+            for binding in one.bindings(0).get("*", ()):
+                imported = binding.event.detail if binding.event is not None else None
+                if isinstance(imported, ImportedName):
+                    path = self.world.imports.find(one, imported.module, imported.level)
+                    if path in self.world.files and path not in found:
+                        todo.append(self.world.files[path])
+                    found.add(path)
         return found
 
 

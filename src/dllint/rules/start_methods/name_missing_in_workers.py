@@ -98,7 +98,7 @@ def _of_loaders(project: Project) -> Iterator[_Use]:
             if regime is None or regime.method == "fork":
                 continue
             message, severity = judged(regime)
-            if severity == "error" and regime.workers.kind != "some":
+            if severity == "error" and (regime.workers.kind != "some" or not missing.sure):
                 severity = "warning"
             process = f"workers of the DataLoader at {project.where(loader.file, loader.span)}"
             place = project.loader_place(loader)
@@ -120,8 +120,9 @@ def _of_launches(project: Project) -> Iterator[_Use]:
         message = "main" if method.shown else "latent"
         place = Place(launch.file.path, span, "these processes start here")
         for missing in project.ask(GuardedNames).missing_in_processes(launch):
+            weight: Severity = severity if missing.sure else "warning"
             yield _Use(
-                *(missing, severity, message, method.name, method.where, process, place, method.arrival, "process")
+                *(missing, weight, message, method.name, method.where, process, place, method.arrival, "process")
             )
 
 
