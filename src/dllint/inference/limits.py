@@ -31,11 +31,11 @@ class Limit:
     name: str
     most: int
 
-    def met(self) -> None:
+    def met(self, times: int = 1) -> None:
         """Count that the analysis stopped here."""
         counter = _met.get(None)
-        if counter is not None:
-            counter[self.name] += 1
+        if counter is not None and times:
+            counter[self.name] += times
 
     def exceeded(self, number: int) -> bool:
         """Whether a number is above the limit; if so, count it."""
@@ -121,7 +121,11 @@ ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
 ORIGINS = Limit("places that one value comes from", 40)
 ORIGIN_STEPS = Limit("steps of one question about origins", 4000)
 
-# Files read besides the source
+# Files
+
+CONNECTING_BYTES = Limit("bytes of files that only connect others by imports, each file left out", 6_000_000)
+"""Keeps the time and memory of the largest projects in bounds, in which nearly all files import one another (those of
+PyTorch itself have 46 MB). The files nearest to loaders and launches are read."""
 
 CONFIGURATION_FILES = Limit("configuration files of the project that are looked into", 1000)
 CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for configuration files", 8)
