@@ -12,8 +12,8 @@ outermost query is answered. The answers that were in progress meanwhile are the
 computes them again. The second time they are stored, like answers that reached the limit of depth.
 
 Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
-premises are final, every query records the queries it made, so that a changed premise invalidates only the answers that
-rest on it.
+premises are final, every query that rests on one records those that it made and that rest on one too, so that a changed
+premise invalidates only the answers that rest on it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ class Answer(Generic[T]):
         room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
         reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
         dropped: how often the answer was dropped because it rested on an enclosing query.
+        revisable: whether the answer may rest on a premise that may still change.
         tried: whether the answer was dropped because its query led to too many others.
     """
 
-    __slots__ = ("dropped", "known", "opened", "reach", "room", "tried", "value")
+    __slots__ = ("dropped", "known", "opened", "reach", "revisable", "room", "tried", "value")
 
     def __init__(self) -> None:
         self.value: T | None = None
@@ -52,6 +53,7 @@ class Answer(Generic[T]):
         self.room: int | None = None
         self.reach = _NOWHERE
         self.dropped = 0
+        self.revisable = False
         self.tried = False
 
 
@@ -171,13 +173,15 @@ class Memory:
         if answer is None:
             answer = table[key] = Answer()
         asking = self._asking
-        if asking is not None:
-            asking.append(answer)
         if answer.opened >= 0:
+            if asking is not None:
+                asking.append(answer)
             if answer.opened < self._reach:
                 self._reach = answer.opened
             return unfinished
         if answer.known:
+            if answer.revisable and asking is not None:
+                asking.append(answer)
             if answer.reach < self._reach:
                 self._reach = answer.reach
             if answer.room is None:
@@ -213,8 +217,10 @@ class Memory:
             answer.opened = -1
             self._open = depth
             if asking is not None:
-                assert self._asking is not None
-                self._notes.append((answer, self._asking))
+                if self._asking:
+                    self._notes.append((answer, self._asking))
+                    answer.revisable = True
+                    asking.append(answer)
                 self._asking = asking
         if self.exhausted:
             self._cut = True
