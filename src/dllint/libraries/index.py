@@ -268,7 +268,7 @@ def _words() -> Words:
         _fewest(word for one in declared for word in one.nearby),
         _fewest(word for one in declared for word in one.iterating),
         {**_by_package(starting, launching), **_by_package(reading, loading)},
-        _joined(one.beside for one in declared),
+        {word: others for one in declared for word, others in one.beside.items()},
     )
 
 
