@@ -388,6 +388,19 @@ def test_bases_that_were_cut_short_are_asked_anew(monkeypatch: pytest.MonkeyPatc
     assert world.hierarchy.subclasses(base) == [rows]
 
 
+@pytest.mark.parametrize(("most", "found"), [(40, 1), (20, 0)])
+def test_what_the_top_level_of_one_file_leads_to_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, most: int, found: int
+) -> None:
+    """Thirty calls, and then one of a function that starts processes."""
+    monkeypatch.setattr(limits, "TOP_LEVEL_FUNCTIONS", replace(limits.TOP_LEVEL_FUNCTIONS, most=most))
+    lines = ["import multiprocessing as mp", "def note(): pass", "def work(): pass", *["note()"] * 30]
+    lines += ["def main():", '    mp.get_context("spawn").Process(target=work).start()', "main()", ""]
+    report = linter.check_sources({"run.py": "\n".join(lines)}, Settings(root="", select=("DLL102",)))
+    assert len(report.findings) == found
+    assert (limits.TOP_LEVEL_FUNCTIONS.name in report.limits) is not found
+
+
 def many_functions(number: int) -> dict[str, str]:
     """A module with so many functions that make a loader, loop over it and start processes."""
     lines = ["import torch.multiprocessing as mp", "from torch.utils.data import DataLoader", ""]

@@ -150,7 +150,7 @@ LAUNCH_CONTEXTS = Limit("calls of the function around a launch", 24)
 LAUNCHES = Limit("launches of a project, one for each call of the function around them", 500)
 """Beyond it, one per place. Functions that launch one another have as many as the product of their calls."""
 LAUNCH_ROUNDS = Limit("rounds in which launches make other launches known", 3)
-TOP_LEVEL_FUNCTIONS = Limit("functions that the top level of one file leads to, counted for each of its calls", 5000)
+TOP_LEVEL_FUNCTIONS = Limit("functions that the top level of one file leads to, counted for each of its calls", 3000)
 """Only files with hundreds of calls at their top level have more: one of PyTorch with 737 leads to 180,000."""
 CHAINS = Limit("chains by which one start method reaches a function", 3)
 CHAIN_LENGTH = Limit("calls of one chain from a launch to a loader", 80)

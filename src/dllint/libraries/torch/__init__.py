@@ -173,7 +173,7 @@ LIBRARY = Library(
         beside={
             # A loader takes the length of a map-style dataset; many functions of torch have the other argument too.
             b"def __getitem__": (b"__len__", b"ataset"),
-            b"pin_memory": (b"oader", b"orkers", b"ataset"),
+            b"pin_memory": (b"Loader", b"ataloader", b"ata_loader", b"rain_loader", b"orkers", b"ataset"),
         },
     ),
 )
