@@ -251,23 +251,23 @@ def _words() -> Words:
     declared = (_GENERAL, *(one.words for one in LIBRARIES))
     called = {word for one in declared for word in one.launching if word.endswith(b"(")}
     launchers = ((_written(name.partition("()")[0]), name) for name in LAUNCHERS)
-    launchers = ((word, name) for word, name in launchers if f"{word}(".encode() not in called)
-    trainers = ((f"{_last(name)}(", name) for name in HOOKS)
+    launching = tuple((word, name) for word, name in launchers if f"{word}(".encode() not in called)
+    # Projects name classes of their own so, whose objects start processes as they loop over loaders.
+    trainers = tuple(f"{_last(name)}(" for name in HOOKS)
     # The name of a loader function (`distrib.loader`) is too common: its library declares a word.
     loaders = ((_written(name), name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
     datasets = ((_written(name), name) for name in sorted(DATASET_BASES))
     generators = tuple(word for name in GENERATORS for word in _reached(_last(name)))
-    launching = (*launchers, *trainers)
     loading = (*loaders, *datasets)
     starting = tuple(word for one in declared for word in one.launching)
     reading = tuple(word for one in declared for word in one.loading)
     return Words(
-        _fewest(starting, (word for word, _ in launching)),
+        _fewest(starting, (word for word, _ in launching), trainers),
         _fewest(reading, (word for word, _ in loading)),
         _fewest((word for one in declared for word in one.in_workers), generators),
         _fewest(word for one in declared for word in one.nearby),
         _fewest(word for one in declared for word in one.iterating),
-        {**_by_package(starting, launching), **_by_package(reading, loading)},
+        {**_by_package((*starting, *(word.encode() for word in trainers)), launching), **_by_package(reading, loading)},
         {word: others for one in declared for word, others in one.beside.items()},
     )
 
