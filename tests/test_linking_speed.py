@@ -20,7 +20,7 @@ from dllint.inference.changes import Changes
 from dllint.inference.engine import World
 from dllint.inference.evaluate import Evaluator
 from dllint.inference.origins import Origins
-from dllint.inference.values import Const, Display, Function, Site, const
+from dllint.inference.values import Class, Const, Display, Function, Site, const
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
 from dllint.modules import ModuleIndex
@@ -358,6 +358,47 @@ def test_what_one_question_leads_to_is_bounded(monkeypatch: pytest.MonkeyPatch, 
     last = Site(world.files["run.py"], 0, 0, (len(lines) + 2, 1), None)
     assert (const(2) in world.values.name("workers", last)) is known
     assert (limits.QUESTIONS.name in world.limits) is not known
+
+
+def test_what_is_nested_too_deep_is_known_once_it_is_asked_from_nearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "QUESTION_DEPTH", replace(limits.QUESTION_DEPTH, most=30))
+    lines = ["v0 = 2", *(f"v{number} = v{number - 1}" for number in range(1, 60))]
+    world = linked({"run.py": "\n".join(lines)})
+    last = Site(world.files["run.py"], 0, 0, (100, 1), None)
+
+    assert const(2) not in world.values.name("v59", last)
+    assert world.limits[limits.QUESTION_DEPTH.name]
+    assert [const(2) in world.values.name(f"v{number}", last) for number in (20, 40, 59)] == [True, True, True]
+
+
+def test_bases_that_were_cut_short_are_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BASE_QUESTIONS", replace(limits.BASE_QUESTIONS, most=8))
+    lines = ["class Base:", "    pass", "", "def step0():", "    return Base", ""]
+    for number in range(1, 6):
+        lines += [f"def step{number}():", f"    found = step{number - 1}()", "    return found", ""]
+    world = linked({"run.py": "\n".join([*lines, "class Rows(step5()):", "    pass", ""])})
+    file = world.files["run.py"]
+    base, rows = (Class(file, index) for index, scope in enumerate(file.scopes) if scope.kind == "class")
+
+    assert world.hierarchy.line(rows) == (rows,)
+    last = Site(file, 0, 0, (100, 1), None)
+    for index, call in enumerate(file.calls):
+        world.values.evaluate(CallRef(index), last._replace(scope=call.scope))
+    assert world.hierarchy.line(rows) == (rows, base)
+    assert world.hierarchy.subclasses(base) == [rows]
+
+
+@pytest.mark.parametrize(("most", "found"), [(40, 1), (20, 0)])
+def test_what_the_top_level_of_one_file_leads_to_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, most: int, found: int
+) -> None:
+    """Thirty calls, and then one of a function that starts processes."""
+    monkeypatch.setattr(limits, "TOP_LEVEL_FUNCTIONS", replace(limits.TOP_LEVEL_FUNCTIONS, most=most))
+    lines = ["import multiprocessing as mp", "def note(): pass", "def work(): pass", *["note()"] * 30]
+    lines += ["def main():", '    mp.get_context("spawn").Process(target=work).start()', "main()", ""]
+    report = linter.check_sources({"run.py": "\n".join(lines)}, Settings(root="", select=("DLL102",)))
+    assert len(report.findings) == found
+    assert (limits.TOP_LEVEL_FUNCTIONS.name in report.limits) is not found
 
 
 def many_functions(number: int) -> dict[str, str]:

@@ -156,3 +156,47 @@ def test_a_block_bounds_all_that_is_asked_in_it(monkeypatch: pytest.MonkeyPatch)
         assert [numbers.up_to(2), numbers.up_to(4), numbers.up_to(6)] == [2, 0, 0]
     assert not numbers.memory.exhausted
     assert [numbers.up_to(2), numbers.up_to(4), numbers.up_to(6)] == [2, 4, 6]
+
+
+def test_what_was_cut_inside_a_question_is_asked_anew_after_it() -> None:
+    """An answer that rests on one that was cut short is dropped with it."""
+    memory = Memory()
+    table: Table[int] = {}
+    cut = [True]
+
+    def inner() -> int:
+        if cut:
+            memory.ask_anew()
+            return 0
+        return 5
+
+    def middle() -> int:
+        return memory.remember(table, "inner", inner, 0)
+
+    def outer() -> int:
+        found = memory.remember(table, "middle", middle, 0)
+        assert not memory.is_settled(table, "middle")
+        return found + memory.remember(table, "middle", middle, 0)
+
+    assert memory.remember(table, "outer", outer, 0) == 0
+    assert memory.remember(table, "apart", lambda: 1, 0) == 1
+    assert memory.is_settled(table, "apart")
+    cut.clear()
+    assert memory.remember(table, "middle", middle, 0) == 5
+    assert memory.is_settled(table, "middle")
+    assert memory.remember(table, "outer", lambda: 10, 0) == 10
+
+
+def test_only_what_rests_on_a_premise_is_noted() -> None:
+    sums = Sums()
+    plain: Table[int] = {}
+
+    def both() -> int:
+        return sum(sums.memory.remember(plain, number, lambda: 1, 0) for number in range(3)) + sums.of("left")
+
+    assert sums.memory.remember(plain, "both", both, 0) == 4
+    sums.premises["left"] = 2
+    sums.memory.revise(["left"])
+    assert not sums.memory.is_settled(plain, "both")
+    assert sums.memory.is_settled(plain, 0)
+    assert sums.memory.remember(plain, "both", both, 0) == 5

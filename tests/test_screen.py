@@ -15,7 +15,7 @@ from dllint.screen import imports, select
 def selected(**files: str) -> set[str]:
     """The chosen ones of files, all without `.py`."""
     texts = {f"{name}.py": text.encode() for name, text in files.items()}
-    return {path.removesuffix(".py") for path in select(texts, ModuleIndex(texts), WORDS)}
+    return {path.removesuffix(".py") for path in select(texts, ModuleIndex(texts), WORDS).paths}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,18 @@ def test_imports(code: str, expected: list[tuple[str, int, tuple[str, ...]]]) ->
     [
         ("DataLoader(ds)", True),
         ("class A(Dataset): pass", True),
-        ("def __getitem__(self, i): pass", True),
+        ("def __getitem__(self, i): pass\ndef __len__(self): pass", True),
+        ("class Rows(HouseDataset):\n    def __getitem__(self, i): pass", True),
+        ("def __getitem__(self, i): pass", False),
+        ("make(rows, pin_memory=True, workers=2)", True),
+        ("torch.zeros(3, pin_memory=True)", False),
+        ("import ray\n\n@ray.remote\ndef f(): pass", True),
+        ("def f():\n    from ray import remote", True),
+        ("remote = git.remote('origin')", False),
+        ("import accelerate\naccelerate.notebook_launcher(f)", True),
+        ("house.notebook_launcher(f)", False),
+        ("house.Trainer(net)", True),
+        ("nn.DataParallel(net)", True),
         ("import torch.multiprocessing as mp", True),
         ("mp.spawn(main)", True),
         ("os.environ['OPENCV_OPENMP_NUM_THREADS'] = '1'", True),
@@ -167,12 +178,42 @@ def test_names_of_the_configuration_make_files_matter() -> None:
         "train.py": b"from house import begin\n\nbegin(print)\n",
     }
 
-    assert select(files, ModuleIndex(files), WORDS) == set()
-    assert select(files, ModuleIndex(files), WORDS.with_names(["kernels.launch_all"], [])) == {
+    assert select(files, ModuleIndex(files), WORDS).paths == set()
+    assert select(files, ModuleIndex(files), WORDS.with_names(["kernels.launch_all"], [])).paths == {
         "house.py",
         "train.py",
     }
-    assert select(files, ModuleIndex(files), WORDS.with_names([], ["house.begin"])) == set(files)
+    assert select(files, ModuleIndex(files), WORDS.with_names([], ["house.begin"])).paths == set(files)
+
+
+def test_a_package_that_one_file_imports_counts_in_all() -> None:
+    assert selected(tools="from ray import remote", train="from tools import remote\n\n@remote\ndef f(): pass") == {
+        "tools",
+        "train",
+    }
+
+
+def test_a_configured_launcher_counts_without_its_package() -> None:
+    files = {"train.py": b"from house import remote\nremote(print)\n"}
+
+    assert select(files, ModuleIndex(files), WORDS).paths == set()
+    assert select(files, ModuleIndex(files), WORDS.with_names(["house.remote"], [])).paths == {"train.py"}
+
+
+def test_beyond_the_limit_the_files_nearest_to_loaders_and_launches_are_read() -> None:
+    files = {
+        "main.py": b"import trainer, steps\nmp.spawn(trainer.run)",
+        "trainer.py": b"from data import build" + b" " * 50,
+        "steps.py": b"import more" + b" " * 50,
+        "more.py": b"import data" + b" " * 50,
+        "data.py": b"import main\nDataLoader(x)",
+    }
+    index = ModuleIndex(files)
+
+    assert select(files, index, WORDS) == (set(files), 0)
+    assert select(files, index, WORDS, most=300) == (set(files), 0)
+    assert select(files, index, WORDS, most=100) == ({"main.py", "trainer.py", "data.py"}, 2)
+    assert select(files, index, WORDS, most=0) == ({"main.py", "data.py"}, 3)
 
 
 def test_a_long_file_is_searched_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,5 +231,5 @@ def test_a_long_file_is_searched_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> 
         return plain(data, words)
 
     monkeypatch.setattr(screen, "_holds", counted)
-    assert select(files, ModuleIndex(files), WORDS) == {"data.py", "train.py"}
+    assert select(files, ModuleIndex(files), WORDS).paths == {"data.py", "train.py"}
     assert len(asked) < 100

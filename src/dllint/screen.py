@@ -8,9 +8,12 @@ run it at their top level.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from dllint.modules import ModuleIndex
@@ -58,6 +61,8 @@ class Words(NamedTuple):
             file.
         nearby: words of what a dataset could receive; they count in files next to one that matters.
         iterating: words of code that iterates over a loader passed to it; they count in files that a script imports.
+        packages: word → the packages whose APIs it names; it counts only in a project that imports one of them.
+        beside: word → other words; it counts only in a file that contains one of them as well.
     """
 
     launching: tuple[bytes, ...] = ()
@@ -65,13 +70,34 @@ class Words(NamedTuple):
     in_workers: tuple[bytes, ...] = ()
     nearby: tuple[bytes, ...] = ()
     iterating: tuple[bytes, ...] = ()
+    packages: Mapping[bytes, frozenset[str]] = MappingProxyType({})
+    beside: Mapping[bytes, tuple[bytes, ...]] = MappingProxyType({})
 
     def with_names(self, launchers: Iterable[str], others: Iterable[str]) -> Words:
         """Return these words with the last parts of the names that a configuration adds."""
+        starts = tuple(name.rpartition(".")[2].encode() for name in launchers)
+        loads = tuple(name.rpartition(".")[2].encode() for name in others)
+        added = {*starts, *loads}
         return self._replace(
-            launching=(*self.launching, *(name.rpartition(".")[2].encode() for name in launchers)),
-            loading=(*self.loading, *(name.rpartition(".")[2].encode() for name in others)),
+            launching=(*self.launching, *starts),
+            loading=(*self.loading, *loads),
+            packages={word: names for word, names in self.packages.items() if word not in added},
+            beside={word: others for word, others in self.beside.items() if word not in added},
         )
+
+    def with_packages(self, imported: Collection[str]) -> Words:
+        """Return the words that count in a project that imports these top-level packages."""
+        absent = {word for word, names in self.packages.items() if names.isdisjoint(imported)}
+        return self._replace(
+            launching=tuple(word for word in self.launching if word not in absent),
+            loading=tuple(word for word in self.loading if word not in absent),
+            packages={},
+        )
+
+    def of_file(self, data: bytes) -> tuple[bytes, ...]:
+        """Return the words of launching and loading that count in a file."""
+        words = (*self.launching, *self.loading)
+        return tuple(word for word in words if word not in self.beside or _holds(data, self.beside[word]))
 
 
 class Import(NamedTuple):
@@ -112,21 +138,46 @@ def _look(known: Known, function: Callable[..., T], data: bytes, *others: object
     return cast(T, found)
 
 
-def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words, known: Known | None = None) -> set[str]:
-    """Return the paths of the files that are worth parsing.
+class Selection(NamedTuple):
+    """The files that are worth parsing, and how many more there would be without the limit on their size."""
+
+    paths: set[str]
+    left_out: int = 0
+
+
+def select(
+    files: Mapping[str, bytes],
+    index: ModuleIndex,
+    words: Words,
+    known: Known | None = None,
+    most: int = sys.maxsize,
+) -> Selection:
+    """Return the files that are worth parsing.
 
     Args:
         files: contents by path.
         index: resolves imports to files.
         words: the words by which files are selected.
         known: what earlier calls found; this one adds to it.
+        most: bytes of the files that do not matter by themselves; beyond it, the files farthest from those that do are
+            left out.
     """
     known = {} if known is None else known
-    launching = {path for path, data in files.items() if _look(known, _holds, data, words.launching)}
-    loading = {path for path, data in files.items() if _look(known, _holds, data, words.loading)}
+    if any(_look(known, _holds, data, (*words.launching, *words.loading)) for data in files.values()):
+        words = words.with_packages(
+            {
+                module.partition(".")[0]
+                for data in files.values()
+                for module, level, _ in _look(known, imports, data)
+                if not level
+            }
+        )
+    beside = tuple(words.beside.items())
+    launching = {path for path, data in files.items() if _look(known, _counts, data, words.launching, beside)}
+    loading = {path for path, data in files.items() if _look(known, _counts, data, words.loading, beside)}
     mattering = launching | loading
     if not mattering:
-        return {path for path, data in files.items() if _holds(data, words.in_workers)}
+        return Selection({path for path, data in files.items() if _holds(data, words.in_workers)})
     imported = {path: _imported(path, data, index, known) & files.keys() for path, data in files.items()}
     importing: dict[str, set[str]] = {}
     for path, others in imported.items():
@@ -159,7 +210,42 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words, known: 
     chosen |= {other for path in loading for other in _given_attributes(path, files[path], index) if other in files}
     makers = {path for path in chosen if path in loading or imported[path] & loading}
     chosen |= _going_through(makers, files, imported, importing, words)
-    return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
+    chosen |= {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
+    if sum(len(files[path]) for path in chosen - mattering) <= most:
+        return Selection(chosen)
+    nearest = _nearest(chosen - mattering, files, _distances(mattering, imported), _distances(mattering, importing))
+    ends = accumulate(len(files[path]) for path in nearest)
+    read = {path for path, end in zip(nearest, ends, strict=True) if end <= most}
+    return Selection(mattering | read, len(nearest) - len(read))
+
+
+def _nearest(
+    paths: Iterable[str], files: Mapping[str, bytes], below: Mapping[str, int], above: Mapping[str, int]
+) -> list[str]:
+    """Return files in the order of the shortest import path between two files that matter on which each lies; of those
+    with equal paths, the shortest file first.
+
+    Args:
+        paths: the files to sort.
+        files: contents by path.
+        below: the number of imports from a file that matters to each file.
+        above: the number of imports from each file to one that matters.
+    """
+    far = len(files)
+    return sorted(paths, key=lambda path: (below.get(path, far) + above.get(path, far), len(files[path]), path))
+
+
+def _distances(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> dict[str, int]:
+    """Return the number of edges on the shortest path from one of the starts to each reachable node."""
+    found = dict.fromkeys(starts, 0)
+    waiting = deque(found)
+    while waiting:
+        here = waiting.popleft()
+        for other in edges.get(here, ()):
+            if other not in found:
+                found[other] = found[here] + 1
+                waiting.append(other)
+    return found
 
 
 def _is_settings(data: bytes) -> bool:
@@ -221,7 +307,7 @@ def _only_those_who_mention(
     """Cut the import edges to a file from files that mention none of its functions and classes that matter: much of a
     project imports a module of utilities for something else. A file that uses `getattr` keeps its edge if it contains
     the beginning of such a name."""
-    names = _look(known, _mattering_names, files[path], mattering)
+    names = _look(known, _mattering_names, files[path], mattering.of_file(files[path]))
     if names is None:
         return
     words = (b"import *", *sorted(names))
@@ -233,9 +319,9 @@ def _only_those_who_mention(
             imported[other].discard(path)
 
 
-def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
-    """Return the functions and classes that contain words of launching and loading, and transitively those that mention
-    them; `None` if a word occurs at module level, so that importing the module is enough."""
+def _mattering_names(data: bytes, words: Iterable[bytes]) -> set[bytes] | None:
+    """Return the functions and classes that contain one of the words, and transitively those that mention them; `None`
+    if a word occurs at module level, so that importing the module is enough."""
     lines = data.splitlines()
     mentioned: dict[bytes, list[int]] = {}
     around: list[tuple[bytes, ...]] = []
@@ -252,7 +338,6 @@ def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
         for name in set(_WORD.findall(line)):
             mentioned.setdefault(name, []).append(len(around))
         around.append(tuple(name for _, name in open_blocks))
-    words = (*mattering.launching, *mattering.loading)
     names: set[bytes] = set()
     looked_at: set[int] = set()
     holding = _lines_with(data, words)
@@ -296,6 +381,12 @@ def _mentions(data: bytes, names: Sequence[bytes]) -> bool:
 
 def _holds(data: bytes, words: Iterable[bytes]) -> bool:
     return any(word in data for word in words)
+
+
+def _counts(data: bytes, words: Iterable[bytes], beside: Iterable[tuple[bytes, tuple[bytes, ...]]]) -> bool:
+    """Whether a text contains one of the words, and what has to stand beside it."""
+    needed = dict(beside)
+    return any(word in data and (word not in needed or _holds(data, needed[word])) for word in words)
 
 
 def _names(listed: bytes) -> tuple[str, ...]:

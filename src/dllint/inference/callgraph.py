@@ -51,7 +51,7 @@ class CallGraph:
         self._named: Table[CallsByFunction] = {}
         self._scanned: set[str] = set()
         self._calls_on_self: dict[tuple[str, int], dict[str, list[tuple[SourceFile, int]]]] = {}
-        self._later: dict[tuple[str, int], bool] = {}
+        self._later: Table[bool] = {}
         self._tested: Table[bool] = {}
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
         self._passing = Passing(world)
@@ -197,15 +197,15 @@ class CallGraph:
 
     def called_later(self, function: Function) -> bool:
         """Whether the function is passed to an external loader, which calls it later with arguments of its own."""
-        found = self._later.get(function.key)
-        if found is None:
-            self._later[function.key] = False
-            found = self._later[function.key] = any(
+
+        def find() -> bool:
+            return any(
                 isinstance(value, External) and self.world.knowledge.passes_on(value.name)
                 for file, index, frame in self._passing.given(function, None)
                 for value in self.callees(file, index, frame)
             )
-        return found
+
+        return self.world.memory.remember(self._later, function.key, find, False)
 
     # Backward
 

@@ -129,7 +129,10 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        if self.world.memory.exhausted or limits.QUESTION_DEPTH.exceeded(self._depth):
+        if self.world.memory.exhausted:
+            return (UNKNOWN,)
+        if limits.QUESTION_DEPTH.exceeded(self._depth):
+            self.world.memory.ask_anew()
             return (UNKNOWN,)
         self._depth += 1
         try:

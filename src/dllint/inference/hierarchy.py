@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript, Tuple
 from dllint.inference import limits
 from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import CHOSEN, Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
@@ -19,35 +21,58 @@ _CLASSES = frozenset({"Type", "type"})
 """Forms whose argument is the class that the value is, or a base of it."""
 
 
+class Bases(NamedTuple):
+    """The bases of a class, and those groups of them that are alternatives for one."""
+
+    all: tuple[Value, ...]
+    alternatives: tuple[Values, ...]
+
+
 class Hierarchy:
     """Inheritance among the classes of the project; bases outside it are External."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._bases: dict[tuple[str, int], tuple[Value, ...]] = {}
+        self._bases: Table[Bases] = {}
+        self._known: dict[tuple[str, int], Bases] = {}
         self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}
-        self._alternatives: dict[tuple[str, int], list[Values]] = {}
+        self._alternatives: dict[tuple[str, int], tuple[Values, ...]] = {}
         self._methods: dict[tuple[str, int], dict[str, int]] = {}
+        self._open: set[tuple[str, int]] = set()
         self._subclasses: dict[tuple[str, int], list[Class]] | None = None
+        self._unsettled: set[tuple[str, int]] = set()
         self._receivers: dict[tuple[str, int], str] = {}
 
     def bases(self, cls: Class) -> tuple[Value, ...]:
         """Return the classes listed in the class statement: of the project, or External."""
-        found = self._bases.get(cls.key)
+        found = self._known.get(cls.key)
         if found is None:
-            self._bases[cls.key] = ()
-            scope = cls.file.scopes[cls.scope]
-            site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
-            collected: list[Value] = []
-            for base in scope.bases:
-                if base.keyword is None:
-                    with self.world.memory.apart(limits.BASE_QUESTIONS):
-                        values = self._base(base.value, site)
-                    if len(values) > 1:
-                        self._alternatives.setdefault(cls.key, []).append(values)
-                    collected.extend(value for value in values if value != cls)
-            found = self._bases[cls.key] = tuple(collected)
-        return found
+            memory = self.world.memory
+            found = memory.remember(self._bases, cls.key, lambda: self._listed(cls), Bases((), ()))
+            if memory.is_settled(self._bases, cls.key):
+                self._known[cls.key] = found
+            if found.alternatives:
+                self._alternatives[cls.key] = found.alternatives
+            else:
+                self._alternatives.pop(cls.key, None)
+        return found.all
+
+    def _listed(self, cls: Class) -> Bases:
+        scope = cls.file.scopes[cls.scope]
+        site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+        groups: list[Values] = []
+        memory = self.world.memory
+        for base in scope.bases:
+            if base.keyword is None:
+                with memory.apart(limits.BASE_QUESTIONS):
+                    groups.append(self._base(base.value, site))
+                    exhausted = memory.exhausted
+                if exhausted:
+                    memory.ask_anew()
+        return Bases(
+            tuple(value for group in groups for value in group if value != cls),
+            tuple(group for group in groups if len(group) > 1),
+        )
 
     def _base(self, expr: Expr, site: Site) -> Values:
         """Return the classes that a base expression can be; type arguments are ignored: `Stream[int]`."""
@@ -74,10 +99,17 @@ class Hierarchy:
         """Return the method resolution order: the class and all ancestors, in the order of attribute lookup (C3)."""
         found = self._lines.get(cls.key)
         if found is None:
-            self._lines[cls.key] = (cls,)
-            bases = self.bases(cls)
-            lines = [self.line(base) if isinstance(base, Class) else (base,) for base in bases]
-            found = self._lines[cls.key] = (cls, *_merged([*map(list, lines), list(bases)]))
+            if cls.key in self._open:
+                return (cls,)
+            self._open.add(cls.key)
+            try:
+                bases = self.bases(cls)
+                lines = [self.line(base) if isinstance(base, Class) else (base,) for base in bases]
+            finally:
+                self._open.discard(cls.key)
+            found = (cls, *_merged([*map(list, lines), list(bases)]))
+            if all(one.key in self._known for one in found if isinstance(one, Class)):
+                self._lines[cls.key] = found
         return found
 
     def own_methods(self, cls: Class) -> dict[str, int]:
@@ -148,12 +180,18 @@ class Hierarchy:
 
     def subclasses(self, cls: Class) -> list[Class]:
         """Return the project's direct and indirect subclasses of the class."""
-        if self._subclasses is None:
-            self._subclasses = {}
+        if self._subclasses is None or not self._unsettled.isdisjoint(self._known):
+            # Queries on the way find those of the classes before, or those of the last time.
+            below: dict[tuple[str, int], list[Class]] = {}
+            if self._subclasses is None:
+                self._subclasses = below
+            self._unsettled = set()
             for candidate in self.world.classes():
                 for ancestor in self.line(candidate)[1:]:
                     if isinstance(ancestor, Class):
-                        self._subclasses.setdefault(ancestor.key, []).append(candidate)
+                        below.setdefault(ancestor.key, []).append(candidate)
+            self._subclasses = below
+            self._unsettled = {one.key for one in self.world.classes()} - self._known.keys()
         return self._subclasses.get(cls.key, [])
 
     def called_on(self, function: Function, cls: Class) -> tuple[Class, ...]:

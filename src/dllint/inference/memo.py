@@ -7,13 +7,14 @@ remaining depth; a later query with more remaining depth recomputes it.
 A recursive query returns what is known so far: nothing. Results derived from that are correct for the recursive query
 itself once it is answered, but not for the queries between: their answers are provisional, and recomputed later.
 
-Each query may lead to a limited number of others (`limits.QUESTIONS`). After that, expressions are unknown until the
-outermost query is answered. The answers that were in progress meanwhile are then dropped once, so that a later query
-computes them again. The second time they are stored, like answers that reached the limit of depth.
+Each query may lead to a limited number of others (`limits.QUESTIONS`), nested to a limited depth
+(`limits.QUESTION_DEPTH`). After that, expressions are unknown: until the outermost query is answered, or on this level.
+The answers that rest on one of them are dropped once after the outermost query, so that a later query computes them
+again, perhaps from nearer. The second time they are stored, like answers that reached the limit on callers of callers.
 
 Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
-premises are final, every query records the queries it made, so that a changed premise invalidates only the answers that
-rest on it.
+premises are final, every query that rests on one records those that it made and that rest on one too, so that a changed
+premise invalidates only the answers that rest on it.
 """
 
 from __future__ import annotations
@@ -40,10 +41,13 @@ class Answer(Generic[T]):
         room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
         reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
         dropped: how often the answer was dropped because it rested on an enclosing query.
-        tried: whether the answer was dropped because its query led to too many others.
+        revisable: whether the answer may rest on a premise that may still change.
+        short: whether the answer rests on an expression that is unknown because its query led to too many others, or
+            too deep; such an answer is dropped after the outermost query.
+        tried: whether the answer was dropped for that reason.
     """
 
-    __slots__ = ("dropped", "known", "opened", "reach", "room", "tried", "value")
+    __slots__ = ("dropped", "known", "opened", "reach", "revisable", "room", "short", "tried", "value")
 
     def __init__(self) -> None:
         self.value: T | None = None
@@ -52,6 +56,8 @@ class Answer(Generic[T]):
         self.room: int | None = None
         self.reach = _NOWHERE
         self.dropped = 0
+        self.revisable = False
+        self.short = False
         self.tried = False
 
 
@@ -75,6 +81,7 @@ class Memory:
         self._short: list[Answer[Any]] = []
         self._blocks = 0
         self._cut = False
+        self._anew = False
         self._asking: list[Answer[Any]] | None = []
         self._notes: list[tuple[Answer[Any], list[Answer[Any]]]] = []
         self._premises: dict[Hashable, Answer[None]] = {}
@@ -120,6 +127,18 @@ class Memory:
     def cut_short(self) -> None:
         """Mark all queries in progress as incomplete."""
         self._cut = True
+
+    def ask_anew(self) -> None:
+        """Mark all queries in progress as incomplete, to be computed again after the outermost one."""
+        self._cut = self._anew = True
+
+    def is_settled(self, table: Table[T], key: Hashable) -> bool:
+        """Whether a query is answered for good: its answer rests on no query in progress, and no later one can get
+        further."""
+        answer = table.get(key)
+        if answer is None or not answer.known or answer.reach != _NOWHERE:
+            return False
+        return answer.room is None or answer.tried or (not answer.short and answer.room >= limits.CALLER_LEVELS.most)
 
     def leave(self) -> None:
         self.room += 1
@@ -171,19 +190,22 @@ class Memory:
         if answer is None:
             answer = table[key] = Answer()
         asking = self._asking
-        if asking is not None:
-            asking.append(answer)
         if answer.opened >= 0:
+            if asking is not None:
+                asking.append(answer)
             if answer.opened < self._reach:
                 self._reach = answer.opened
             return unfinished
         if answer.known:
+            if answer.revisable and asking is not None:
+                asking.append(answer)
             if answer.reach < self._reach:
                 self._reach = answer.reach
             if answer.room is None:
                 return answer.value  # type: ignore[return-value]
             if answer.room >= self.room:
                 self._cut = True
+                self._anew = self._anew or answer.short
                 return answer.value  # type: ignore[return-value]
         if self._stop.wanted:
             raise interruption.Interrupted
@@ -197,6 +219,7 @@ class Memory:
         self._open += 1
         first = len(self._passing)
         outer, self._cut = self._cut, False
+        anew, self._anew = self._anew, False
         around, self._reach = self._reach, _NOWHERE
         if asking is not None:
             self._asking = []
@@ -204,7 +227,7 @@ class Memory:
             value = compute() if self._profile is None else self._profile.question(key, compute)
         except BaseException:
             answer.known = False
-            self._cut, self._reach = outer, around
+            self._cut, self._anew, self._reach = outer, anew, around
             self._drop_passing(first, most=sys.maxsize)
             if not depth and not self._blocks:
                 self._reopen()
@@ -213,16 +236,20 @@ class Memory:
             answer.opened = -1
             self._open = depth
             if asking is not None:
-                assert self._asking is not None
-                self._notes.append((answer, self._asking))
+                if self._asking:
+                    self._notes.append((answer, self._asking))
+                    answer.revisable = True
+                    asking.append(answer)
                 self._asking = asking
-        if self.exhausted:
+        answer.short = (self.exhausted or self._anew) and not answer.tried
+        if self.exhausted or self._anew:
             self._cut = True
             self._short.append(answer)
         answer.value = value
         answer.known = True
         answer.room = self.room if self._cut else None
         self._cut = outer or self._cut
+        self._anew = anew or answer.short
         self._settle_passing(answer, depth, first)
         if around < self._reach:
             self._reach = around
@@ -232,7 +259,7 @@ class Memory:
 
     def _reopen(self) -> None:
         """Drop the answers that were cut short, once each, after the outermost query."""
-        self.exhausted = False
+        self.exhausted = self._cut = self._anew = False
         for answer in self._short:
             if not answer.tried:
                 answer.tried = True

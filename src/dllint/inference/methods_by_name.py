@@ -116,12 +116,17 @@ COMMON_NAMES = frozenset(
 """Method names that too many classes have to identify one of them."""
 
 
+_FUNCTION = re.compile(rb"\bdef[ \t]+([\w\x80-\xff]+)")
+
+
 class Namesakes:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._methods: dict[str, list[Function]] | None = None
         self._found: dict[tuple[str, int], list[Function]] = {}
-        self._unread: dict[str, bytes] = {}
+        self._unread: dict[str, set[str]] = {}
+        self._searched: set[str] = set()
+        self._defining: dict[str, set[str]] = {}
 
     def find(self, file: SourceFile, name: str, arguments: int) -> list[Function]:
         """The methods of the project that a call in `file` may run, if their name is rare enough to identify them: in
@@ -138,15 +143,15 @@ class Namesakes:
 
     def _is_defined_unread(self, file: SourceFile, name: str) -> bool:
         """Whether a file that was not read, and that `file` imports, defines a function of that name."""
-        definition = re.compile(rb"\bdef[ \t]+%s\b" % name.encode())
-        for path in self.world.imports.imported_by(file) - self.world.files.keys():
-            if path not in self._unread:
-                self._unread[path] = b""
+        unread = self._unread.get(file.path)
+        if unread is None:
+            unread = self._unread[file.path] = self.world.imports.imported_by(file) - self.world.files.keys()
+            for path in unread - self._searched:
+                self._searched.add(path)
                 with suppress(reading.CannotRead):
-                    self._unread[path] = reading.read(path, reading.SOURCE_BYTES, cut=True)
-            if definition.search(self._unread[path]):
-                return True
-        return False
+                    for defined in set(_FUNCTION.findall(reading.read(path, reading.SOURCE_BYTES, cut=True))):
+                        self._defining.setdefault(defined.decode("utf-8", "replace"), set()).add(path)
+        return not unread.isdisjoint(self._defining.get(name, ()))
 
     def _find(self, name: str, arguments: int) -> list[Function]:
         if self._methods is None:

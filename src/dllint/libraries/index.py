@@ -6,6 +6,7 @@ A library is a module of this package that defines `LIBRARY`. A new file is foun
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -252,20 +253,47 @@ def _words() -> Words:
     tables, and the words that libraries declare."""
     declared = (_GENERAL, *(one.words for one in LIBRARIES))
     called = {word for one in declared for word in one.launching if word.endswith(b"(")}
-    launchers = (_written(name.partition("()")[0]) for name in LAUNCHERS)
-    launchers = (word for word in launchers if f"{word}(".encode() not in called)
-    trainers = (f"{_last(name)}(" for name in HOOKS)
+    launchers = ((_written(name.partition("()")[0]), name) for name in LAUNCHERS)
+    launching = tuple((word, name) for word, name in launchers if f"{word}(".encode() not in called)
+    # Projects name classes of their own so, whose objects start processes as they loop over loaders.
+    trainers = tuple(f"{_last(name)}(" for name in HOOKS)
     # The name of a loader function (`distrib.loader`) is too common: its library declares a word.
-    loaders = (_written(name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
-    datasets = (_written(name) for name in sorted(DATASET_BASES))
-    generators = (word for name in GENERATORS for word in _reached(_last(name)))
+    loaders = ((_written(name), name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
+    datasets = ((_written(name), name) for name in sorted(DATASET_BASES))
+    generators = tuple(word for name in GENERATORS for word in _reached(_last(name)))
+    loading = (*loaders, *datasets)
+    starting = tuple(word for one in declared for word in one.launching)
+    reading = tuple(word for one in declared for word in one.loading)
     return Words(
-        _fewest((word for one in declared for word in one.launching), launchers, trainers),
-        _fewest((word for one in declared for word in one.loading), loaders, datasets),
+        _fewest(starting, (word for word, _ in launching), trainers),
+        _fewest(reading, (word for word, _ in loading)),
         _fewest((word for one in declared for word in one.in_workers), generators),
         _fewest(word for one in declared for word in one.nearby),
         _fewest(word for one in declared for word in one.iterating),
+        {**_by_package((*starting, *(word.encode() for word in trainers)), launching), **_by_package(reading, loading)},
+        {word: others for one in declared for word, others in one.beside.items()},
     )
+
+
+def _by_package(declared: Iterable[bytes], derived: Iterable[tuple[str, str]]) -> dict[bytes, frozenset[str]]:
+    """Return the top-level packages from which the APIs can be imported that a word names, alone or as a part of their
+    names. Words of torch and of the standard library, and those that a library declares, count without any."""
+    pairs = [(word.encode(), _packages(name)) for word, name in derived]
+    everywhere = {"torch"} | sys.stdlib_module_names
+    always = (*declared, *(word for word, packages in pairs if not everywhere.isdisjoint(packages)))
+    return {
+        word: frozenset(package for other, packages in pairs if word in other for package in packages)
+        for word, _ in pairs
+        if not any(word in other for other in always)
+    }
+
+
+def _packages(name: str) -> set[str]:
+    """Return the top-level packages from which an API can be imported."""
+    plain = name.partition("()")[0]
+    names = {plain, *(alias for alias, one in ALIASES.items() if one == plain)}
+    names.update(prefix for prefix, replacement in _RENAMED.items() if plain.startswith(replacement))
+    return {one.partition(".")[0] for one in names}
 
 
 def _last(name: str) -> str:

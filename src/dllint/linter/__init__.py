@@ -157,9 +157,12 @@ def _found(run: Run, facts: Mapping[str, FileFacts], execution: Execution) -> Re
 
 def linked(run: Run, facts: Mapping[str, FileFacts]) -> Project:
     """Link the files into a project."""
+    from dllint.inference import limits
     from dllint.project.model import Project
 
-    return Project.load(facts, run.settings, run.contents, run.notebooks)
+    project = Project.load(facts, run.settings, run.contents, run.notebooks)
+    limits.CONNECTING_BYTES.met(run.left_out)
+    return project
 
 
 def limits_met(project: Project) -> Mapping[str, int]:

@@ -14,7 +14,7 @@ from dllint.files import Unreadable
 from dllint.linter.report import Execution
 from dllint.modules import ModuleIndex
 from dllint.notebooks import CellText, NotANotebook
-from dllint.screen import Known
+from dllint.screen import Known, Selection
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Run:
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
     notebooks: dict[str, CellText] = field(default_factory=dict)
     mattering: set[str] = field(default_factory=set)
+    left_out: int = 0
     to_parse: dict[str, str] | None = None
 
 
@@ -100,14 +101,15 @@ def decode(run: Run, paths: Iterable[str]) -> None:
                 run.unreadable[path] = Unreadable("main", {"reason": error.message}, span)
 
 
-def screened(run: Run, known: Known | None = None) -> set[str]:
+def screened(run: Run, known: Known | None = None) -> Selection:
     """Return the files that can matter; `known` is what the screen found earlier."""
+    from dllint.inference import limits
     from dllint.libraries.index import WORDS
 
     given = run.settings
     others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
     words = WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
-    return screen.select(run.contents, ModuleIndex(run.contents), words, known)
+    return screen.select(run.contents, ModuleIndex(run.contents), words, known, limits.CONNECTING_BYTES.most)
 
 
 def texts_to_parse(run: Run, everything: bool = False, memory: Memory | None = None) -> Mapping[str, str]:
@@ -123,7 +125,9 @@ def texts_to_parse(run: Run, everything: bool = False, memory: Memory | None = N
 
     if run.to_parse is None:
         known = memory.screened if memory is not None else None
-        mattering = run.mattering = set(run.contents) if everything else screened(run, known)
+        selected = Selection(set(run.contents)) if everything else screened(run, known)
+        mattering, run.left_out = selected
+        run.mattering = mattering
         decode(run, mattering | (run.asked & run.contents.keys()))
         texts = run.texts.items()
         run.to_parse = {path: text for path, text in texts if path in mattering}

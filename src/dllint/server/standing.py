@@ -97,7 +97,7 @@ class Standing:
             **self.input.contents,
             **{path: text.encode("utf-8", "replace") for path, text in texts.items()},
         }
-        return screened(run, self.memory.screened) == self.input.mattering
+        return screened(run, self.memory.screened).paths == self.input.mattering
 
     def _with(self, new: OpenFile) -> Standing:
         return replace(self, opened={**self.opened, new.path: new})

@@ -163,10 +163,17 @@ LIBRARY = Library(
     positions=frozenset({"searchsorted", "bucketize", "remainder", "fmod"}),
     worker_info=frozenset({"get_worker_info"}),
     words=Words(
+        # `DataParallel(` and `DistributedDataParallel(` stand in the code that trains.
+        launching=(b"Parallel(",),
         loading=(
-            *(b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate", b"__getitem__"),
+            *(b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate", b"def __getitem__"),
             *(b"persistent_workers", b"pin_memory", b"prefetch_factor", b"Dataset"),
         ),
         nearby=(b".cuda(", b"torch.cuda", b".load(", b".backward(", b"for epoch in", b"set_default_"),
+        beside={
+            # A loader takes the length of a map-style dataset; many functions of torch have the other argument too.
+            b"def __getitem__": (b"__len__", b"ataset"),
+            b"pin_memory": (b"Loader", b"ataloader", b"ata_loader", b"rain_loader", b"orkers", b"ataset"),
+        },
     ),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Call, Event, Operator
+from dllint.inference import limits
 from dllint.inference.values import External, Site
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
@@ -63,7 +64,10 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         return []
     module = Reached(file, 0, None)
     found = list(_here(project, module, file))
+    walked = 0
     for index in file.calls_of(0):
+        if limits.TOP_LEVEL_FUNCTIONS.reached(walked):
+            break
         call = file.calls[index]
         if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
             continue
@@ -81,6 +85,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         ]
         text = f"`{render(call.func, file)}`"
         for reached in reach(project.world, starts, lambda here, inner: not _hands_to_a_class(project, here, inner)):
+            walked += 1
             for start in _here(project, reached, file):
                 first, *others = reached.hops()
                 starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
