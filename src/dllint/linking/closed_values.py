@@ -105,7 +105,7 @@ def truth(value: Any) -> bool | None:
     return value.true if isinstance(value, Present) else bool(value)
 
 
-def _iterates(value: Any) -> bool | None:
+def iterates(value: Any) -> bool | None:
     """Whether iterating a value gives an item; None if unknown."""
     if isinstance(value, Iterator):
         return next(value, ANY) is not ANY
@@ -122,7 +122,7 @@ def never_met(file: SourceFile, region: int) -> bool:
         if entry.kind in ("if", "while") and entry.expr is not None:
             true = truth(ClosedValues(file).value(entry.expr))
         elif entry.kind == "for" and entry.expr is not None:
-            true = _iterates(ClosedValues(file).value(entry.expr))
+            true = iterates(ClosedValues(file).value(entry.expr))
         known = file.never_met[region] = true is not None and true is not entry.holds
     return known
 
@@ -158,9 +158,7 @@ class ClosedValues:
                 return self._dict(items, depth)
             case Comprehension(kind, _, _, clauses):
                 items = self.value(clauses[0].iterable, depth - 1)
-                return _EMPTY.get(kind, Present(True)) if _iterates(items) is False else ANY
-            case Subscript(value, index):
-                return self._item(self.value(value, depth - 1), index, depth)
+                return _EMPTY.get(kind, Present(True)) if iterates(items) is False else ANY
             case Subscript(value, index):
                 return self._item(self.value(value, depth - 1), index, depth)
             case Compare(left, comparisons):
@@ -250,7 +248,7 @@ class ClosedValues:
         if not isinstance(call.func, Name):
             return ANY
         if not self._is_builtin(call.func.id):
-            function = self._function(call.func.id)
+            function = self.function(call.func.id)
             return ANY if function is None else self._returned(function, depth)
         values = self._arguments(call, depth)
         return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
@@ -281,7 +279,7 @@ class ClosedValues:
             if self._is_builtin(expr.id):
                 known = getattr(builtins, expr.id, None)
                 return known if isinstance(known, (type, BuiltinFunctionType)) else _OF_MODULES.get(expr.id, ANY)
-            if self._is_module(expr.id) or self._function(expr.id) is not None:
+            if self._is_module(expr.id) or self.function(expr.id) is not None:
                 return Present(True)
         return found
 
@@ -302,7 +300,7 @@ class ClosedValues:
             for _, _, (module, origin, alias, _) in self.file.imports()
         )
 
-    def _function(self, name: str) -> int | None:
+    def function(self, name: str) -> int | None:
         """Return the scope of the undecorated function that a name refers to throughout the file."""
         found = self.file.bindings(0).get(name, ())
         event = found[0].event if len(found) == 1 else None

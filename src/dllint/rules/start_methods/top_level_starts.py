@@ -37,6 +37,7 @@ class TopLevelStart:
     Attributes:
         span: the call, or the header of the `for` statement, at the top level.
         text: a description of it.
+        nested: whether it stands in a block or a class body.
         loader: the loader whose workers start; None for a launch.
         hops: the calls from the statement to the start.
     """
@@ -44,7 +45,7 @@ class TopLevelStart:
     file: SourceFile
     span: Span
     statement: Span
-    region: int
+    nested: bool
     text: str
     method: Method
     loader: Loader | None
@@ -61,14 +62,36 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         return []
     if project.ask(_starting_files).isdisjoint(project.import_graph.loaded_with(file.path)):
         return []
-    module = Reached(file, 0, None)
-    found = list(_here(project, module, file))
-    for index in file.calls_of(0):
+    bodies = _bodies(project, file)
+    return sorted((start for scope in bodies for start in _run_by(project, file, scope)), key=lambda start: start.span)
+
+
+def _bodies(project: Project, file: SourceFile) -> list[int]:
+    """The scopes whose statements run when a file is imported: the module, and the classes in it."""
+    found = [0]
+    for scope in found:
+        for child in file.children.get(scope, ()):
+            entry = file.scopes[child]
+            at = (entry.header.line, entry.header.column)
+            if (
+                entry.kind == "class"
+                and (scope or runs_when_imported(file, entry.region))
+                and not project.world.impossible(Site(file, scope, entry.region, at, None))
+            ):
+                found.append(child)
+    return found
+
+
+def _run_by(project: Project, file: SourceFile, scope: int) -> Iterator[TopLevelStart]:
+    """The starts that the statements of one of these scopes lead to."""
+    module = Reached(file, scope, None)
+    yield from _here(project, module, file)
+    for index in file.calls_of(scope):
         call = file.calls[index]
         if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
             continue
         at = (call.statement.line, call.statement.column)
-        if project.world.impossible(Site(file, 0, call.region, at, None)):
+        if project.world.impossible(Site(file, scope, call.region, at, None)):
             continue
         starts = [
             stepped(
@@ -85,10 +108,8 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
                 first, *others = reached.hops()
                 starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
                 hops = (*others, starts_here)
-                found.append(
-                    TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
-                )
-    return sorted(found, key=lambda start: start.span)
+                nested = scope > 0 or call.region > 0
+                yield TopLevelStart(file, call.span, call.statement, nested, text, start.method, start.loader, hops)
 
 
 def _starting_files(project: Project) -> frozenset[str]:
@@ -137,7 +158,7 @@ def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
 def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[TopLevelStart]:
     """The starts directly in one scope that the top level of a script reaches."""
     file = reached.file
-    at_top = reached.scope == 0
+    at_top = reached.scope == 0 or file.scopes[reached.scope].kind == "class"
     for iteration in project.ask(Starting).iterations(file, reached.scope, reached.frame):
         if at_top and not runs_when_imported(file, iteration.region):
             continue
@@ -146,9 +167,8 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
             continue
         text = project.ask(Starting).described(iteration)
         for method in _methods(project.regimes_in(iteration.loader, script)):
-            yield TopLevelStart(
-                file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
-            )
+            nested = reached.scope > 0 or iteration.region > 0
+            yield TopLevelStart(file, iteration.span, iteration.statement, nested, text, method, iteration.loader, ())
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
         launches = project.ask(Starting).launching.get((file.path, index), ())
@@ -162,7 +182,8 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
             for method in project.ask(Starting).methods(launch, script):
                 if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
                     text = f"`{render(call.func, file)}`"
-                    yield TopLevelStart(file, call.span, call.statement, call.region, text, method, None, ())
+                    nested = reached.scope > 0 or call.region > 0
+                    yield TopLevelStart(file, call.span, call.statement, nested, text, method, None, ())
 
 
 def runs_on_until(file: SourceFile, last: Span) -> Span:

@@ -69,7 +69,7 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     """
     file = starts[0].file
     first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
-    if any(start.region for start in starts):
+    if any(start.nested for start in starts):
         return ()
     moved = _events(file, first, last)
     if any(event.kind in ("def", "class", "import", "global") for event in moved):
