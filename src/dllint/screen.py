@@ -17,6 +17,9 @@ from dllint.modules import ModuleIndex
 
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
+_SETTING_ELSEWHERE = re.compile(
+    rb"^[ \t]*(?!self\.|cls\.)[A-Za-z_]\w*\.[A-Za-z_]\w*[ \t]*=[^=]|\bsetattr\(", re.MULTILINE
+)
 _FEW = 50
 _SMALL = 2000
 """Bytes. A settings module this short costs less to parse than to examine."""
@@ -150,7 +153,11 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words, known: 
     chosen |= {path for path in near if _holds(files[path], words.nearby)}
     # Files of functions that processes run: imported where processes start, they may return tensors or use CUDA.
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
-    chosen |= {path for path in below if _is_settings(files[path])}
+    settings = {path for path in below if _is_settings(files[path])}
+    chosen |= settings
+    # Files that may change a setting of another module: `settings.DEBUG = True`.
+    users = {other for path in settings for other in importing.get(path, ())} - chosen
+    chosen |= {path for path in users if _look(known, _sets_attributes, files[path])}
     # Short classes that datasets import: the types of their records.
     of_datasets = {other for path in loading if _READING.search(files[path]) for other in imported[path]}
     chosen |= {path for path in of_datasets if len(files[path]) < _SMALL and _CLASS.search(files[path])}
@@ -166,6 +173,11 @@ def _is_settings(data: bytes) -> bool:
     """Whether a file is a short module of settings."""
     short = len(data) < _SMALL or (len(data) < _SETTINGS and _DEFINES.search(data) is None)
     return short and _SETTING.search(data) is not None
+
+
+def _sets_attributes(data: bytes) -> bool:
+    """Whether a file assigns to an attribute of something other than `self`."""
+    return _SETTING_ELSEWHERE.search(data) is not None
 
 
 def _going_through(

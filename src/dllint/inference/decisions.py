@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from dllint.facts.nodes import Attribute, BoolOp, CallRef, Constant, Dict, Name, Not
-from dllint.facts.schema import Expr, Region
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Constant, Dict, Name, Not, Subscript
+from dllint.facts.schema import Call, Expr, Region
+from dllint.inference.enumerations import plain
+from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.values import (
@@ -16,6 +18,7 @@ from dllint.inference.values import (
     Instance,
     Mapping,
     Site,
+    Value,
     Values,
 )
 from dllint.linking.arithmetic import ANY
@@ -63,6 +66,11 @@ class Decisions:
         return decided is not None and decided is not entry.holds
 
 
+class _Member(NamedTuple):
+    of: Value
+    value: tuple[Expr, ...]
+
+
 class Known(ClosedValues):
     """Closed values, and the names, attributes and calls for which the interpreter knows a single constant, or a
     container that nothing changes."""
@@ -76,19 +84,37 @@ class Known(ClosedValues):
         known = super().named(expr, depth)
         return known if known is not ANY else self._concrete(self.world.values.evaluate(expr, self.site), depth)
 
+    def returned(self, scope: int, depth: int) -> Any:
+        # The names in the function are not those at the site.
+        return ClosedValues(self.file).returned(scope, depth)
+
     def called(self, number: int, depth: int) -> Any:
         known = super().called(number, depth)
         if known is not ANY:
             return known
+        variable = self._variable(self.file.calls[number])
+        if variable is not None:
+            return self._concrete(self.world.values.evaluate(variable, self.site), depth)
         return self._concrete(self.world.values.evaluate(CallRef(number), self.site), depth)
+
+    def _variable(self, call: Call) -> Expr | None:
+        """Return the environment variable that a call reads: `os.environ["RANK"]` for `os.environ.get("RANK", "0")`."""
+        func = call.func
+        if not call.args or not isinstance(call.args[0].value, Constant) or not isinstance(func, Attribute):
+            return None
+        name = self.dotted(func)
+        environ = func.value if name == "os.environ.get" else Attribute(func.value, "environ")
+        return Subscript(environ, call.args[0].value) if name in ("os.environ.get", "os.getenv") else None
 
     def _concrete(self, values: Values, depth: int) -> Any:
         """Return the value that the interpreter knows, if it is the only one."""
         if len(values) != 1 or depth == 0:
             return ANY
-        value = values[0]
+        value = plain(self.world, values)[0]
         if isinstance(value, Const):
             return value.value
+        if is_member(value):
+            return self._member(value)
         if isinstance(value, Display):
             return self._elements(value, depth)
         if isinstance(value, Mapping):
@@ -96,6 +122,12 @@ class Known(ClosedValues):
         if isinstance(value, (Class, Function)) or (isinstance(value, Instance) and isinstance(value.of, Class)):
             return Present(self.world.values.truth(values))
         return ANY
+
+    def _member(self, value: Value) -> Any:
+        """Return what stands for a member of an enumeration: two names of equal values are one member."""
+        assert isinstance(value, Instance) and value.file is not None
+        parts = tuple(one.value for one in value.file.calls[value.call].args)
+        return _Member(value.of, parts)
 
     def _elements(self, value: Display, depth: int) -> Any:
         slots = self.world.mappings.slots(value)

@@ -35,6 +35,7 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     ">>": operator.rshift,
     "|": operator.or_,
     "&": operator.and_,
+    "^": operator.xor,
 }
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -40,6 +40,8 @@ from dllint.linking.arithmetic import ANY, combined, done, signed
 from dllint.linking.source import SourceFile
 
 DEPTH = 8
+_MOST_ELEMENTS = 40
+"""The most items of a comprehension."""
 _MOST_ITEMS = 1000
 """The most items that a builtin may iterate."""
 
@@ -64,7 +66,7 @@ _NAMES: Mapping[str, Any] = {
 }
 """Names of the standard library that no program sets to None (docs.python.org, `typing`, `os`, `sys`)."""
 _OF_MODULES: Mapping[str, Any] = {
-    "__debug__": Present(None),
+    "__debug__": True,
     **dict.fromkeys(("__file__", "__import__", "Ellipsis"), Present(True)),
     "NotImplemented": Present(None),
 }
@@ -132,6 +134,8 @@ class ClosedValues:
 
     def __init__(self, file: SourceFile) -> None:
         self.file = file
+        self.bound: Mapping[str, Any] = {}
+        """The targets of the comprehensions around."""
 
     def value(self, expr: Expr, depth: int = DEPTH) -> Any:
         """Evaluate an expression: to a `Present` if little is known, or `ANY` if it is not closed."""
@@ -156,9 +160,8 @@ class ClosedValues:
                 return self._display(expr, self._all(elements, depth))
             case Dict(items):
                 return self._dict(items, depth)
-            case Comprehension(kind, _, _, clauses):
-                items = self.value(clauses[0].iterable, depth - 1)
-                return _EMPTY.get(kind, Present(True)) if iterates(items) is False else ANY
+            case Comprehension():
+                return self._comprehension(expr, depth)
             case Subscript(value, index):
                 return self._item(self.value(value, depth - 1), index, depth)
             case Compare(left, comparisons):
@@ -189,6 +192,29 @@ class ClosedValues:
                 return None
             found.append(value)
         return found
+
+    def _comprehension(self, expr: Comprehension, depth: int) -> Any:
+        """Return the elements of a comprehension: none of an empty iterable, or those of a few constants."""
+        (target, iterable, ifs), *others = expr.clauses
+        items = self.value(iterable, depth - 1)
+        if iterates(items) is False:
+            return _EMPTY.get(expr.kind, iter(()))
+        if others or expr.kind == "dict" or not isinstance(target, Name) or not isinstance(items, (list, tuple, range)):
+            return ANY
+        if len(items) > _MOST_ELEMENTS:
+            return ANY
+        found = []
+        around = self.bound
+        for item in items:
+            self.bound = {**around, target.id: item}
+            tests = [truth(self.value(one, depth - 1)) for one in ifs]
+            element = self.value(expr.element, depth - 1) if False not in tests else None
+            self.bound = around
+            if None in tests or element is ANY or isinstance(element, Present):
+                return ANY
+            if False not in tests:
+                found.append(element)
+        return iter(found) if expr.kind == "generator" else done(frozenset if expr.kind == "set" else list, found)
 
     @staticmethod
     def _boolean(op: str, given: list[bool | None]) -> Any:
@@ -244,16 +270,16 @@ class ClosedValues:
         if isinstance(call.func, Attribute):
             return self.method(call, call.func, depth)
         if isinstance(call.func, LambdaRef) and not call.args:
-            return self._returned(call.func.scope, depth)
+            return self.returned(call.func.scope, depth)
         if not isinstance(call.func, Name):
             return ANY
         if not self._is_builtin(call.func.id):
             function = self.function(call.func.id)
-            return ANY if function is None else self._returned(function, depth)
+            return ANY if function is None else self.returned(function, depth)
         values = self._arguments(call, depth)
         return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
 
-    def _returned(self, scope: int, depth: int) -> Any:
+    def returned(self, scope: int, depth: int) -> Any:
         """Return what every call of a function returns: it has one statement, a `return`."""
         entry = self.file.scopes[scope]
         match [one for one in entry.events if one.kind != "expr" or not isinstance(one.value, Constant)]:
@@ -274,6 +300,8 @@ class ClosedValues:
         return self._all(plain, depth) if len(plain) == len(call.args) else None
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
+        if isinstance(expr, Name) and expr.id in self.bound:
+            return self.bound[expr.id]
         found = _NAMES.get(self.dotted(expr), ANY)
         if found is ANY and isinstance(expr, Name):
             if self._is_builtin(expr.id):

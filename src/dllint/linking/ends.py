@@ -90,9 +90,10 @@ class Ends:
     def _raised(self) -> None:
         """Record the `raise` statements, and the functions that never reach their end nor a `return`."""
         for index, scope in enumerate(self.file.scopes):
-            for event in scope.events_of("raise"):
-                end = End(event.region, _end(event), _exception(event.value, self.file))
-                self.of.setdefault(index, []).append(end)
+            for event in scope.events_of("raise", "return"):
+                if event.kind == "raise" or (event.region and scope.kind == "function"):
+                    raised = _exception(event.value, self.file) if event.kind == "raise" else ""
+                    self.of.setdefault(index, []).append(End(event.region, _end(event), raised))
             if scope.kind == "function" and scope.end < 0 and not scope.events_of("return") and self._is_plain(index):
                 self.of.setdefault(index, []).append(End(0, (scope.span.end_line, scope.span.end_column)))
 

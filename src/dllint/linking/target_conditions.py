@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _PLATFORM = {
     "sys.platform": {"linux": "linux", "macos": "darwin", "windows": "win32"},
     "os.name": {"linux": "posix", "macos": "posix", "windows": "nt"},
+    "os.sep": {"linux": "/", "macos": "/", "windows": "\\"},
     "platform.system()": {"linux": "Linux", "macos": "Darwin", "windows": "Windows"},
 }
 _MODULES = frozenset({"sys", "os", "platform"})
@@ -102,6 +103,8 @@ class _Target(ClosedValues):
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
         dotted = self.dotted(expr)
+        if dotted == "sys.hexversion":
+            return (self.python[0] << 24) + (self.python[1] << 16) + _MICRO
         if dotted in _PLATFORM:
             return _PLATFORM[dotted][self.platform]
         if dotted == "sys.version_info":

@@ -9,7 +9,7 @@ import libcst as cst
 
 from dllint.facts.extract.simple_statements import SimpleStatements
 from dllint.facts.extract.walk import ABSENT, OutOfStep
-from dllint.facts.nodes import Constant, Name, Opaque
+from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Opaque
 from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
@@ -239,6 +239,7 @@ class Statements(SimpleStatements):
         self.header(first)
         outer = self.region
         leaves, irrefutable = True, False
+        failed: list[Expr] = []
         for case in node.cases:
             first = self.at
             self.step("case")
@@ -246,14 +247,21 @@ class Statements(SimpleStatements):
             self.regions.append(None)
             self.region = region
             self._pattern(case.pattern)
+            test = _test(subject, case.pattern)
+            tests = [(one, holds) for one, holds in ((_either(failed), False), (test, True)) if one is not None]
             depth = 0
             while depth or self.texts[self.at] not in ("if", ":"):
                 depth += (self.texts[self.at] in "([{") - (self.texts[self.at] in ")]}")
                 self.at += 1
+            here = self.tokens.span(first, self.at - 1)
+            for one, holds in tests:
+                self.region = self.add_region(self.region, "if", one, holds, here)
+            if test is not None and case.guard is None:
+                failed.append(test)
             if case.guard is not None:
                 self.step("if")
                 guard, span = self.spanned(case.guard)
-                self.region = self.add_region(region, "if", guard, True, span)
+                self.region = self.add_region(self.region, "if", guard, True, span)
             span = self.header(first)
             self.regions[region] = Region(outer, "case", subject, True, span)
             leaves &= self.suite(case.body, self.region)
@@ -276,6 +284,39 @@ class Statements(SimpleStatements):
             self.add_event("assign", Name(node.name.value), Opaque(), None, None)
         elif isinstance(node, cst.MatchMapping) and node.rest is not None:
             self.add_event("assign", Name(node.rest.value), Opaque(), None, None)
+
+
+def _test(subject: Expr, pattern: Any) -> Optional[Expr]:
+    """Return the test that a pattern of constants is, `subject == 1`; None for any other pattern."""
+    if isinstance(pattern, cst.MatchOr):
+        parts = [_test(subject, one.pattern) for one in pattern.patterns]
+        return _either([one for one in parts if one is not None]) if None not in parts else None
+    if isinstance(pattern, (cst.MatchValue, cst.MatchSingleton)):
+        value = _value(pattern.value)
+        op = "==" if isinstance(pattern, cst.MatchValue) else "is"
+        return Compare(subject, ((op, value),)) if value is not None else None
+    return None
+
+
+def _either(tests: list[Expr]) -> Optional[Expr]:
+    """Return the test that one of several holds; None for none."""
+    return BoolOp("or", tuple(tests)) if len(tests) > 1 else tests[0] if tests else None
+
+
+def _value(node: Any) -> Optional[Expr]:
+    """Return the constant or the dotted name of a pattern; None if it is neither."""
+    if isinstance(node, cst.Name):
+        return Constant(_SINGLETONS[node.value]) if node.value in _SINGLETONS else Name(node.value)
+    if isinstance(node, cst.Attribute):
+        base = _value(node.value)
+        return Attribute(base, node.attr.value) if base is not None else None
+    if isinstance(node, (cst.SimpleString, cst.Integer, cst.Float)):
+        value = node.evaluated_value
+        return Constant(value) if isinstance(value, (str, int, float)) else None
+    return None
+
+
+_SINGLETONS = {"None": None, "True": True, "False": False}
 
 
 def _swallows(context: Any) -> bool:

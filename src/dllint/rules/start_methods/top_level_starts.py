@@ -103,7 +103,7 @@ def _run_by(project: Project, file: SourceFile, scope: int) -> Iterator[TopLevel
             if begins(file, index, target)
         ]
         text = f"`{render(call.func, file)}`"
-        for reached in reach(project.world, starts, lambda here, inner: not _hands_to_a_class(project, here, inner)):
+        for reached in reach(project.world, starts, lambda here, inner: _follows(project, here, inner)):
             for start in _here(project, reached, file):
                 first, *others = reached.hops()
                 starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
@@ -145,6 +145,12 @@ def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
     return outside or _hands_to_a_class(project, here, index)
 
 
+def _follows(project: Project, here: Reached, index: int) -> bool:
+    """Whether a call in a function runs its targets at once, in every process that imports the script."""
+    region = here.file.calls[index].region
+    return runs_when_imported(here.file, region) and not _hands_to_a_class(project, here, index)
+
+
 def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
     """Whether a call constructs an object of an external class that keeps the functions passed to it:
     `FastAPI(lifespan=connect)`."""
@@ -158,9 +164,8 @@ def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
 def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[TopLevelStart]:
     """The starts directly in one scope that the top level of a script reaches."""
     file = reached.file
-    at_top = reached.scope == 0 or file.scopes[reached.scope].kind == "class"
     for iteration in project.ask(Starting).iterations(file, reached.scope, reached.frame):
-        if at_top and not runs_when_imported(file, iteration.region):
+        if not runs_when_imported(file, iteration.region):
             continue
         start = (iteration.statement.line, iteration.statement.column)
         if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
@@ -172,7 +177,7 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
         launches = project.ask(Starting).launching.get((file.path, index), ())
-        if at_top and launches and not runs_when_imported(file, call.region):
+        if launches and not runs_when_imported(file, call.region):
             continue
         if launches and not can_start(project.world, file, index, reached.frame):
             continue
