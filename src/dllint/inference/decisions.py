@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dllint.facts.nodes import Attribute, BoolOp, CallRef, Constant, Dict, Name, Not, Subscript
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Compare,
+    Comprehension,
+    Constant,
+    Dict,
+    Element,
+    IfExp,
+    List,
+    Name,
+    Not,
+    Set,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+)
 from dllint.facts.schema import Call, Expr, Region
 from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
@@ -17,6 +36,8 @@ from dllint.inference.values import (
     Function,
     Instance,
     Mapping,
+    Module,
+    Parsed,
     Site,
     Value,
     Values,
@@ -24,9 +45,15 @@ from dllint.inference.values import (
 from dllint.linking.arithmetic import ANY
 from dllint.linking.closed_values import ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
-from dllint.linking.source import SourceFile
+from dllint.linking.source import Binding, SourceFile
 
 _TESTED = ("if", "while", "for")
+_STEPS = 6
+"""The most expressions that a test is traced through."""
+_PLAIN = frozenset(
+    {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
+)
+"""Bases from outside that set no attributes of their own."""
 
 
 class Decisions:
@@ -61,9 +88,67 @@ class Decisions:
             return iterates(Known(self.world, where).value(entry.expr)) is False
         test = _with_stored(entry.expr, where.file, where.scope)
         decided = truth(Known(self.world, where).value(test))
-        if decided is None:
+        if decided is None and is_stable(self.world, test, where):
             decided = self.world.values.truth(self.world.values.evaluate(test, where))
         return decided is not None and decided is not entry.holds
+
+
+def is_stable(world: Engine, expr: Expr, site: Site, depth: int = _STEPS) -> bool:
+    """Whether what the interpreter knows of a test is all that a run can see there.
+
+    That is so for parameters in a known activation, for names that are bound to constants, and for attributes of
+    objects, classes and modules of the project. An attribute of a configuration object, whose class only an annotation
+    names, has values that no source shows.
+    """
+    if depth == 0:
+        return False
+    if isinstance(expr, Name):
+        return all(_is_fixed(world, binding, where, depth) for binding, where in world.symbols.lookup(expr.id, site))
+    if isinstance(expr, Attribute):
+        bases = world.values.evaluate(expr.value, site)
+        return bool(bases) and all(_keeps_attributes(world, base) for base in bases)
+    if isinstance(expr, CallRef):
+        return _returns_stable(world, expr.index, site, depth)
+    if isinstance(expr, BoolOp):
+        return any(is_stable(world, part, site, depth - 1) for part in expr.values)
+    if isinstance(expr, (Constant, Compare, Not, BinOp, UnaryOp, IfExp, Tuple, List, Set, Element, Subscript, Walrus)):
+        return all(is_stable(world, part, site, depth - 1) for part in expr.children())
+    return False
+
+
+def _is_fixed(world: Engine, binding: Binding, where: Site, depth: int) -> bool:
+    if binding.kind == "value":
+        return binding.expr is not None and is_stable(world, binding.expr, where, depth - 1)
+    return binding.kind in ("param", "import", "def")
+
+
+def _keeps_attributes(world: Engine, value: Value) -> bool:
+    """Whether all that sets the attributes of a value is in the project: a module or class, or an object that a call in
+    the project creates, of a class without bases from outside."""
+    if isinstance(value, Instance):
+        made = isinstance(value.of, Class) and value.call >= 0
+        return made and isinstance(value.of, Class) and _PLAIN.issuperset(world.hierarchy.externals(value.of))
+    return isinstance(value, (Module, Class, Parsed))
+
+
+def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
+    """Whether what a call returns is known: of `isinstance` and `len`, or of functions of the project."""
+    call = site.file.calls[index]
+    if call.func in (Name("isinstance"), Name("len")):
+        return bool(call.args) and is_stable(world, call.args[0].value, site, depth - 1)
+    callees = world.calls.callees(site.file, index, site.frame)
+    for one in callees:
+        if not isinstance(one, Function):
+            return False
+        for event in one.file.scopes[one.scope].events_of("return"):
+            there = Site(one.file, one.scope, event.region, (event.span.line, event.span.column), one.frame)
+            if event.value is not None and not is_stable(world, event.value, there, depth - 1):
+                return False
+    return bool(callees)
+
+
+_CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)
+"""Expressions that create something that may change; a name for it may stand for its later contents."""
 
 
 class _Member(NamedTuple):
@@ -82,7 +167,16 @@ class Known(ClosedValues):
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
         known = super().named(expr, depth)
-        return known if known is not ANY else self._concrete(self.world.values.evaluate(expr, self.site), depth)
+        if known is not ANY:
+            return known
+        if isinstance(expr, Name):
+            found = self.world.symbols.lookup(expr.id, self.site)
+            binding, where = found[0] if len(found) == 1 else (None, self.site)
+            if binding is not None and binding.kind == "value" and not isinstance(binding.expr, _CONTAINERS):
+                return ANY if binding.expr is None else self._at(binding.expr, where, depth)
+        elif not is_stable(self.world, expr, self.site):
+            return ANY
+        return self._concrete(self.world.values.evaluate(expr, self.site), depth)
 
     def returned(self, scope: int, depth: int) -> Any:
         # The names in the function are not those at the site.
@@ -95,6 +189,8 @@ class Known(ClosedValues):
         variable = self._variable(self.file.calls[number])
         if variable is not None:
             return self._concrete(self.world.values.evaluate(variable, self.site), depth)
+        if not is_stable(self.world, CallRef(number), self.site):
+            return ANY
         return self._concrete(self.world.values.evaluate(CallRef(number), self.site), depth)
 
     def _variable(self, call: Call) -> Expr | None:
