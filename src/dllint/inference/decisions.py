@@ -24,7 +24,7 @@ from dllint.facts.nodes import (
     UnaryOp,
     Walrus,
 )
-from dllint.facts.schema import Call, Expr, Region
+from dllint.facts.schema import Expr, Region
 from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
@@ -43,9 +43,9 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.linking.arithmetic import ANY
-from dllint.linking.closed_values import ClosedValues, Present, iterates, never_met, truth
+from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import Binding, SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
 _STEPS = 6
@@ -171,7 +171,8 @@ class Known(ClosedValues):
             return known
         if isinstance(expr, Name):
             found = self.world.symbols.lookup(expr.id, self.site)
-            binding, where = found[0] if len(found) == 1 else (None, self.site)
+            alone = len(found) == 1 and "*" not in found[0][1].file.bindings(0)
+            binding, where = found[0] if alone else (None, self.site)
             if binding is not None and binding.kind == "value" and not isinstance(binding.expr, _CONTAINERS):
                 return ANY if binding.expr is None else self._at(binding.expr, where, depth)
         elif not is_stable(self.world, expr, self.site):
@@ -186,21 +187,9 @@ class Known(ClosedValues):
         known = super().called(number, depth)
         if known is not ANY:
             return known
-        variable = self._variable(self.file.calls[number])
-        if variable is not None:
-            return self._concrete(self.world.values.evaluate(variable, self.site), depth)
         if not is_stable(self.world, CallRef(number), self.site):
             return ANY
         return self._concrete(self.world.values.evaluate(CallRef(number), self.site), depth)
-
-    def _variable(self, call: Call) -> Expr | None:
-        """Return the environment variable that a call reads: `os.environ["RANK"]` for `os.environ.get("RANK", "0")`."""
-        func = call.func
-        if not call.args or not isinstance(call.args[0].value, Constant) or not isinstance(func, Attribute):
-            return None
-        name = self.dotted(func)
-        environ = func.value if name == "os.environ.get" else Attribute(func.value, "environ")
-        return Subscript(environ, call.args[0].value) if name in ("os.environ.get", "os.getenv") else None
 
     def _concrete(self, values: Values, depth: int) -> Any:
         """Return the value that the interpreter knows, if it is the only one."""
@@ -215,7 +204,11 @@ class Known(ClosedValues):
             return self._elements(value, depth)
         if isinstance(value, Mapping):
             return self._entries(value, depth)
-        if isinstance(value, (Class, Function)) or (isinstance(value, Instance) and isinstance(value.of, Class)):
+        if isinstance(value, (Class, Function)) or (
+            isinstance(value, Instance)
+            and isinstance(value.of, Class)
+            and self.world.hierarchy.method(value.of, "__eq__") is None
+        ):
             return Present(self.world.values.truth(values))
         return ANY
 
@@ -227,7 +220,11 @@ class Known(ClosedValues):
 
     def _elements(self, value: Display, depth: int) -> Any:
         slots = self.world.mappings.slots(value)
-        if slots is None or value.kind not in ("list", "tuple"):
+        if (
+            slots is None
+            or value.kind not in ("list", "tuple")
+            or (value.kind == "list" and self._is_handed_out(value))
+        ):
             return ANY
         found = [self._at(expr, site, depth) for expr, site in slots]
         return ANY if any(one is ANY or isinstance(one, Present) for one in found) else found
@@ -236,7 +233,28 @@ class Known(ClosedValues):
         expr, site = value.written.expr, value.written.site
         if not isinstance(expr, Dict) or value.made is not None or any(self.world.mappings.changes_of(value)):
             return ANY
+        if self._is_handed_out(value):
+            return ANY
         return self._at(expr, site, depth)
+
+    def _is_handed_out(self, value: Display | Mapping) -> bool:
+        """Whether a container is passed to a function from outside the project, which may fill it."""
+        if value.owner is None:
+            return False
+        name = value.owner[1].rpartition(".")[2]
+        return any(
+            any(last_name(one.value) == name for one in file.calls[index].args) and not self._is_harmless(file, index)
+            for file, scope in self.world.loaded(name)
+            for index in file.calls_of(scope)
+        )
+
+    def _is_harmless(self, file: SourceFile, index: int) -> bool:
+        """Whether a call changes none of its arguments unseen: a builtin function, or one of the project."""
+        call = file.calls[index]
+        if isinstance(call.func, Name) and call.func.id in PURE and call.func.id not in file.scopes_binding:
+            return True
+        callees = self.world.calls.callees(file, index, None)
+        return bool(callees) and all(isinstance(one, (Function, Class)) for one in callees)
 
     def _at(self, expr: Expr, site: Site, depth: int) -> Any:
         return Known(self.world, site).value(expr, depth - 1)

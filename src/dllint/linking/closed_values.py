@@ -72,7 +72,7 @@ _OF_MODULES: Mapping[str, Any] = {
 }
 """Names that every module has, and constants of Python."""
 _MODULES = frozenset({"sys", "os", "platform", "typing", "typing_extensions"})
-_PURE: Mapping[str, Callable[..., Any]] = {
+PURE: Mapping[str, Callable[..., Any]] = {
     **{one.__name__: one for one in (abs, all, any, bool, dict, float, frozenset, int, len, list, max, min)},
     **{one.__name__: one for one in (range, round, set, sorted, str, sum, tuple)},
     **{one.__name__: one for one in (callable, isinstance, issubclass, chr, divmod, ord)},
@@ -277,7 +277,7 @@ class ClosedValues:
             function = self.function(call.func.id)
             return ANY if function is None else self.returned(function, depth)
         values = self._arguments(call, depth)
-        return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
+        return ANY if values is None else done(_bounded, PURE.get(call.func.id), values)
 
     def returned(self, scope: int, depth: int) -> Any:
         """Return what every call of a function returns: it has one statement, a `return`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Name, Not
@@ -50,18 +50,25 @@ def reach(
     starts: Iterable[Reached],
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
     most: limits.Limit = limits.PROCESS_FUNCTIONS,
+    again: bool = False,
 ) -> Iterator[Reached]:
     """The starts and all functions that they run, nearest first.
 
     Each function comes once, a higher-order function once per set of callables that it receives. `follow` tells which
-    calls to follow.
+    calls to follow. With `again`, a function that another call runs with other arguments comes once more, with unknown
+    ones: a condition that its first activation excludes may hold there.
     """
     seen = Seen(world)
     queue = deque(starts)
+    first: dict[tuple[str, int], Frame | None] = {}
     while queue and not most.reached(len(seen)):
         here = queue.popleft()
+        key = (here.file.path, here.scope)
         if not seen.add(here.file, here.scope, here.frame):
-            continue
+            if not again or first.get(key) in (None, here.frame):
+                continue
+            here = replace(here, frame=None)
+        first[key] = here.frame
         yield here
         for index in here.file.calls_of(here.scope):
             if not follow(here, index):
@@ -70,7 +77,9 @@ def reach(
             if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
                 continue
             for target in world.calls.targets(here.file, index, here.frame):
-                if seen.may_add(target.function) and begins(here.file, index, target):
+                known = (target.function.file.path, target.function.scope)
+                may_add = seen.may_add(target.function) or (again and first.get(known) is not None)
+                if may_add and begins(here.file, index, target):
                     frame = world.kept_apart(here.file, index, here.frame, target)
                     queue.append(stepped(here, index, target._replace(frame=frame)))
 
