@@ -48,6 +48,8 @@ from dllint.linking.conditions import tested_at
 from dllint.linking.source import Binding, SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
+_RETURNS = 3
+"""The most `return` statements of a function that a test calls."""
 _STEPS = 6
 """The most expressions that a test is traced through."""
 _PLAIN = frozenset(
@@ -106,7 +108,7 @@ def is_stable(world: Engine, expr: Expr, site: Site, depth: int = _STEPS) -> boo
         return all(_is_fixed(world, binding, where, depth) for binding, where in world.symbols.lookup(expr.id, site))
     if isinstance(expr, Attribute):
         bases = world.values.evaluate(expr.value, site)
-        return bool(bases) and all(_keeps_attributes(world, base) for base in bases)
+        return bool(bases) and all(_keeps(world, base, expr.attr) for base in bases)
     if isinstance(expr, CallRef):
         return _returns_stable(world, expr.index, site, depth)
     if isinstance(expr, BoolOp):
@@ -122,12 +124,13 @@ def _is_fixed(world: Engine, binding: Binding, where: Site, depth: int) -> bool:
     return binding.kind in ("param", "import", "def")
 
 
-def _keeps_attributes(world: Engine, value: Value) -> bool:
-    """Whether all that sets the attributes of a value is in the project: a module or class, or an object that a call in
-    the project creates, of a class without bases from outside."""
-    if isinstance(value, Instance):
-        made = isinstance(value.of, Class) and value.call >= 0
-        return made and isinstance(value.of, Class) and _PLAIN.issuperset(world.hierarchy.externals(value.of))
+def _keeps(world: Engine, value: Value, name: str) -> bool:
+    """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
+    object that a call in the project creates, of a class without bases from outside."""
+    if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
+        line = [one for one in world.hierarchy.line(value.of) if isinstance(one, Class)]
+        once = sum(len(world.stores.own_stores(one).get(name, ())) for one in line) < 2
+        return once and _PLAIN.issuperset(world.hierarchy.externals(value.of)) and not world.stores.outside_stores(name)
     return isinstance(value, (Module, Class, Parsed))
 
 
@@ -140,7 +143,10 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
     for one in callees:
         if not isinstance(one, Function):
             return False
-        for event in one.file.scopes[one.scope].events_of("return"):
+        returns = one.file.scopes[one.scope].events_of("return")
+        if len(returns) > _RETURNS:
+            return False
+        for event in returns:
             there = Site(one.file, one.scope, event.region, (event.span.line, event.span.column), one.frame)
             if event.value is not None and not is_stable(world, event.value, there, depth - 1):
                 return False
@@ -241,7 +247,14 @@ class Known(ClosedValues):
         """Whether a container is passed to a function from outside the project, which may fill it."""
         if value.owner is None:
             return False
-        name = value.owner[1].rpartition(".")[2]
+        key = ("handed out", value)
+        known = self.file.interned.get(key)
+        if known is None:
+            known = self.file.interned[key] = self._passes(value.owner[1])
+        return bool(known)
+
+    def _passes(self, owner: str) -> bool:
+        name = owner.rpartition(".")[2]
         return any(
             any(last_name(one.value) == name for one in file.calls[index].args) and not self._is_harmless(file, index)
             for file, scope in self.world.loaded(name)

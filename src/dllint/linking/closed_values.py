@@ -40,8 +40,8 @@ from dllint.linking.arithmetic import ANY, combined, done, signed
 from dllint.linking.source import SourceFile
 
 DEPTH = 8
-_MOST_ELEMENTS = 40
-"""The most items of a comprehension."""
+_MOST_ELEMENTS = 200
+"""The most items of the comprehensions of one test: one inside another is worked out for each item."""
 _MOST_ITEMS = 1000
 """The most items that a builtin may iterate."""
 
@@ -134,6 +134,7 @@ class ClosedValues:
 
     def __init__(self, file: SourceFile) -> None:
         self.file = file
+        self._room = _MOST_ELEMENTS
         self.bound: Mapping[str, Any] = {}
         """The targets of the comprehensions around."""
 
@@ -201,7 +202,8 @@ class ClosedValues:
             return _EMPTY.get(expr.kind, iter(()))
         if others or expr.kind == "dict" or not isinstance(target, Name) or not isinstance(items, (list, tuple, range)):
             return ANY
-        if len(items) > _MOST_ELEMENTS:
+        self._room -= len(items)
+        if self._room < 0:
             return ANY
         found = []
         around = self.bound

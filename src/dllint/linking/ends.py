@@ -8,7 +8,10 @@ The facts mark what follows `return`, `raise` or `sys.exit()` in the same block.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, LambdaRef, Name, Tuple
@@ -52,50 +55,60 @@ class Ends:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
         self._closed = ClosedValues(file)
-        self.of: dict[int, list[End]] = {}
-        """The ends of each scope that has any."""
-        self._known: dict[int, int] = {}
-        """How many of the first ends of a scope the facts know themselves."""
+        self._of: dict[int, dict[int, End]] = {}
+        """The ends of each scope that has any, by region."""
+        self._known: set[tuple[int, End]] = set()
+        """Those that the facts know themselves."""
         self._halves: dict[tuple[int, Expr | None, Position], list[int]] | None = None
         self._find()
 
     def _find(self) -> None:
         """Find the ends; those of a function without a return end the places that call it, and so on."""
-        self._raised()
-        self._known = {scope: len(ends) for scope, ends in self.of.items()}
+        for scope, end in self._raised():
+            self._add(scope, end)
+            self._known.add((scope, end))
         waiting = [*self._asserted(), *self._leaving_calls()]
         done: set[int] = set()
         while True:
             for scope, end in waiting:
-                self.of.setdefault(scope, []).append(end)
+                self._add(scope, end)
             waiting = []
-            for scope in sorted(self.of.keys() - done):
+            for scope in sorted(self._of.keys() - done):
                 if self._outward(scope) and scope:
                     done.add(scope)
                     waiting += self._calls_of(scope)
             if not waiting:
                 break
 
-    def cutting(self) -> dict[int, list[End]]:
-        """Return the ends, by scope, that something follows which the facts take to run."""
-        found: dict[int, list[End]] = {}
-        for scope, ends in self.of.items():
-            new = ends[self._known.get(scope, 0) :]
+    def _add(self, scope: int, end: End) -> bool:
+        """Keep an end, unless an earlier one of the same region is known. Returns whether it is new."""
+        ends = self._of.setdefault(scope, {})
+        found = ends.get(end.region)
+        if found is not None and found.at <= end.at:
+            return False
+        ends[end.region] = end
+        return True
+
+    def cutting(self) -> dict[int, dict[int, Position]]:
+        """Return the ends, by scope and region, that something follows which the facts take to run."""
+        found: dict[int, dict[int, Position]] = {}
+        for scope, ends in self._of.items():
+            new = {region: end.at for region, end in ends.items() if (scope, end) not in self._known}
             own: list[Event | Call] = [*self.file.scopes[scope].events] if new else []
             own += [self.file.calls[index] for index in self.file.calls_of(scope)] if new else []
             if any(ended(self.file, one.region, (one.span.line, one.span.column), new) for one in own):
                 found[scope] = new
         return found
 
-    def _raised(self) -> None:
-        """Record the `raise` statements, and the functions that never reach their end nor a `return`."""
+    def _raised(self) -> Iterator[tuple[int, End]]:
+        """Yield the `raise` and `return` statements, and the functions that never reach their end nor a `return`."""
         for index, scope in enumerate(self.file.scopes):
             for event in scope.events_of("raise", "return"):
                 if event.kind == "raise" or (event.region and scope.kind == "function"):
                     raised = _exception(event.value, self.file) if event.kind == "raise" else ""
-                    self.of.setdefault(index, []).append(End(event.region, _end(event), raised))
+                    yield index, End(event.region, _end(event), raised)
             if scope.kind == "function" and scope.end < 0 and not scope.events_of("return") and self._is_plain(index):
-                self.of.setdefault(index, []).append(End(0, (scope.span.end_line, scope.span.end_column)))
+                yield index, End(0, (scope.span.end_line, scope.span.end_column))
 
     def _asserted(self) -> Iterator[tuple[int, End]]:
         """Yield the assertions that never hold."""
@@ -182,27 +195,22 @@ class Ends:
         """Whether a `return` of a function is reached, other than of a lambda, whose body it is."""
         if entry.kind == "lambda":
             return False
-        ends = self.of.get(scope, ())
+        ends = {region: end.at for region, end in self._of.get(scope, {}).items()}
         return any(not ended(self.file, event.region, _start(event), ends) for event in entry.events_of("return"))
 
     def _outward(self, scope: int) -> bool:
         """Carry the ends of a scope outward, as far as nothing stops them. Returns whether the whole scope ends."""
-        ends = self.of[scope]
-        seen = {one.region for one in ends}
-        waiting = list(ends)
+        ends = self._of[scope]
+        waiting = list(ends.values())
         while waiting:
             end = waiting.pop()
-            outer = self._around(end, ends)
-            if outer is not None and outer.region not in seen:
-                seen.add(outer.region)
-                ends.append(outer)
+            outer = self._around(end, ends) if end.region else None
+            if outer is not None and self._add(scope, outer):
                 waiting.append(outer)
-        return 0 in seen
+        return 0 in ends
 
-    def _around(self, end: End, ends: list[End]) -> End | None:
+    def _around(self, end: End, ends: Mapping[int, End]) -> End | None:
         """Return the end of the region around, if the end of this one implies it."""
-        if not end.region:
-            return None
         entry = self.file.facts.regions[end.region]
         outer = end._replace(region=entry.parent)
         if entry.kind == "finally" or (entry.kind == "with" and _lets_pass(entry.expr, self.file)):
@@ -211,48 +219,59 @@ class Ends:
             parts = self._parts(end.region)
             regions = self.file.facts.regions
             handlers = [one for one in parts if regions[one].kind == "handler"]
-            if not {one.region for one in ends}.issuperset(handlers):
+            if not ends.keys() >= {*handlers}:
                 alone = end.raised and self._only_raises(end)
                 types = [_caught(regions[one].expr, self.file) for one in handlers] if alone else [None]
                 if any(one is None or _catches(one, end.raised) for one in types):
                     return None
-            return outer._replace(at=max([end.at, *map(self._extent, parts)]))
+            return outer._replace(at=max([end.at, *(self._extents[one][1] for one in parts)]))
         if entry.kind == "if":
-            for other in self._other_halves(end.region):
-                for one in ends:
-                    if one.region == other:
-                        return End(entry.parent, max(end.at, one.at))
+            others = [ends[one] for one in self._other_halves(end.region) if one in ends]
+            return End(entry.parent, max(end.at, others[0].at)) if others else None
         if entry.kind == "for" and end.region not in self.file.clauses and entry.expr is not None:
             return outer if iterates(self._closed.value(entry.expr)) is True else None
         return None
 
     def _only_raises(self, end: End) -> bool:
         """Whether the statement that ends a region is the only one there."""
-        file = self.file
-        line = end.at[0]
-        inside = [one for scope in file.scopes for one in scope.events if file.encloses(end.region, one.region)]
-        return all(one.span.line <= line <= one.span.end_line for one in inside)
+        (first, _), (last, _) = self._extents[end.region]
+        return first == last == end.at[0]
 
     def _parts(self, region: int) -> list[int]:
         """Return the regions of the other parts of a `try` statement: those in the same block up to the next one."""
         regions = self.file.facts.regions
         found = []
-        for index in range(region + 1, len(regions)):
-            entry = regions[index]
-            if entry.parent == regions[region].parent and entry.span > regions[region].span:
-                if entry.kind in ("handler", "tryelse", "finally"):
-                    found.append(index)
-                elif entry.kind == "try":
-                    break
+        beside = self._inside[regions[region].parent]
+        for index in beside[bisect_right(beside, region) :]:
+            if regions[index].kind in ("handler", "tryelse", "finally"):
+                found.append(index)
+            elif regions[index].kind == "try":
+                break
         return found
 
-    def _extent(self, region: int) -> Position:
-        """Return the end of the last statement in a region."""
+    @cached_property
+    def _inside(self) -> dict[int, list[int]]:
+        """The regions directly in each region, in order."""
+        found: dict[int, list[int]] = {}
+        for index, entry in enumerate(self.file.facts.regions):
+            found.setdefault(entry.parent, []).append(index)
+        return found
+
+    @cached_property
+    def _extents(self) -> dict[int, tuple[Position, Position]]:
+        """Where the statements of each region begin and end."""
         file = self.file
-        own = file.facts.regions[region].span
-        inside: list[Event | Call] = [one for scope in file.scopes for one in scope.events] + list(file.facts.calls)
-        spans = [one.span for one in inside if file.encloses(region, one.region)]
-        return max([(own.end_line, own.end_column), *((one.end_line, one.end_column) for one in spans)])
+        found = {
+            index: ((sys.maxsize, 0), (entry.span.end_line, entry.span.end_column))
+            for index, entry in enumerate(file.facts.regions)
+        }
+        inside: list[Event | Call] = [one for scope in file.scopes for one in scope.events]
+        for one in (*inside, *file.facts.calls):
+            first, last = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
+            for region in file.regions(one.region):
+                known = found[region]
+                found[region] = min(known[0], first), max(known[1], last)
+        return found
 
     def _other_halves(self, region: int) -> list[int]:
         """Return the regions of the same test with the opposite outcome."""
@@ -268,9 +287,9 @@ class Ends:
         return [one for one in same if regions[one].holds is not entry.holds]
 
 
-def ended(file: SourceFile, region: int, at: Position, ends: Iterable[End]) -> bool:
+def ended(file: SourceFile, region: int, at: Position, ends: Mapping[int, Position]) -> bool:
     """Whether a place of a scope stands behind one of the scope's ends."""
-    return any(one.at <= at and file.encloses(one.region, region) for one in ends)
+    return any(one in ends and ends[one] <= at for one in (*file.regions(region), 0))
 
 
 def _end(event: Event) -> Position:

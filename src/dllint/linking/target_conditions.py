@@ -3,7 +3,7 @@ Python version, decided by the targets."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Na
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.linking.arithmetic import ANY
 from dllint.linking.closed_values import DEPTH, ClosedValues
-from dllint.linking.ends import End, Ends, ended
+from dllint.linking.ends import Ends, Position, ended
 from dllint.linking.source import Binding, SourceFile
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class _Target(ClosedValues):
         return ANY
 
 
-def _without(file: SourceFile, excluded: Collection[int], ends: Mapping[int, Sequence[End]]) -> SourceFile:
+def _without(file: SourceFile, excluded: Collection[int], ends: Mapping[int, Mapping[int, Position]]) -> SourceFile:
     """Return the file without the contents of these regions, and without what stands behind the ends of its scopes."""
     facts: FileFacts = file.facts
     gone: set[int] = set()
@@ -138,7 +138,7 @@ def _without(file: SourceFile, excluded: Collection[int], ends: Mapping[int, Seq
         if scope.parent in gone or not runs(scope, scope.parent):
             gone.add(index)
         last = (scope.span.end_line, scope.span.end_column)
-        stops = scope.end in excluded or (scope.end >= 0 and ended(file, scope.end, last, ends.get(index, ())))
+        stops = scope.end in excluded or (scope.end >= 0 and ended(file, scope.end, last, ends.get(index, {})))
         scopes.append(
             replace(
                 scope,
