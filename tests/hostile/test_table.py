@@ -362,9 +362,9 @@ ROWS = [
         write("train.py", LOADERS + "".join(
             f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(4000))),
         write("more.py", "import train\ntrain.f1([])\n")), 0, "No findings in 2 files."),
-    Row("4,000 ways out, side by side and inside one another", write("train.py", HAZARD + "".join(
+    Row("2,000 ways out, side by side and inside one another", write("train.py", HAZARD + "".join(
         "try:\n    raise ValueError\nexcept KeyError:\n    pass\nif a:\n    exit()\nelse:\n    f()\n"
-        for _ in range(2000))
+        for _ in range(1000))
         + "".join(f"{' ' * one}try:\n" for one in range(80)) + " " * 80 + "exit()\n"
         + "".join(f"{' ' * one}except KeyError: exit()\n" for one in reversed(range(80)))
         + "def f(x=0):\n" + "    if x: return f(x)\n    if f(x) > 1: x = f(x)\n" * 500)),

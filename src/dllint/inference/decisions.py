@@ -107,6 +107,8 @@ def is_stable(world: Engine, expr: Expr, site: Site, depth: int = _STEPS) -> boo
     if isinstance(expr, Name):
         return all(_is_fixed(world, binding, where, depth) for binding, where in world.symbols.lookup(expr.id, site))
     if isinstance(expr, Attribute):
+        if not _is_near(world, expr.value, site):
+            return False
         bases = world.values.evaluate(expr.value, site)
         return bool(bases) and all(_keeps(world, base, expr.attr) for base in bases)
     if isinstance(expr, CallRef):
@@ -124,6 +126,25 @@ def _is_fixed(world: Engine, binding: Binding, where: Site, depth: int) -> bool:
     return binding.kind in ("param", "import", "def")
 
 
+def _is_near(world: Engine, base: Expr, site: Site) -> bool:
+    """Whether an attribute is worth asking for: of the receiver in a known activation, or of a name for a module, a
+    class, or what the same scope or the module creates. Those of configuration objects that functions pass on are
+    hardly ever known, and costly to evaluate."""
+    if not isinstance(base, Name):
+        return False
+    found = world.symbols.lookup(base.id, site)
+    if len(found) != 1:
+        return False
+    binding, _ = found[0]
+    if binding.kind == "param":
+        receiver = site.frame.receiver if site.frame is not None else None
+        return binding.number == 0 and isinstance(receiver, Instance) and receiver.call >= 0
+    if binding.kind == "value":
+        made = binding.expr.value if isinstance(binding.expr, Attribute) else None
+        return isinstance(binding.expr, CallRef) or isinstance(made, Name)
+    return binding.kind in ("import", "def")
+
+
 def _keeps(world: Engine, value: Value, name: str) -> bool:
     """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
     object that a call in the project creates, of a class without bases from outside."""
@@ -139,6 +160,8 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
     call = site.file.calls[index]
     if call.func in (Name("isinstance"), Name("len")):
         return bool(call.args) and is_stable(world, call.args[0].value, site, depth - 1)
+    if not isinstance(call.func, Name):
+        return False
     callees = world.calls.callees(site.file, index, site.frame)
     for one in callees:
         if not isinstance(one, Function):

@@ -13,6 +13,8 @@ from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Opaqu
 from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
+_DEEPEST = 100
+"""The most regions inside one another that branches which leave give the code below them."""
 _PATTERNS = (
     *(cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement),
     *(cst.MatchSequenceElement, cst.MatchMappingElement, cst.MatchStar),
@@ -122,7 +124,7 @@ class Statements(SimpleStatements):
         yes = self.add_region(outer, "if", test, True, header)
         leaves = self.suite(node.body, yes)
         if node.orelse is None:
-            if leaves:
+            if leaves and not self._is_deep(outer):
                 self.region = self.add_region(outer, "if", test, False, header)
             return False
         no = self.add_region(outer, "if", test, False, header)
@@ -134,11 +136,18 @@ class Statements(SimpleStatements):
         else:
             other_leaves = self._otherwise(node.orelse, no)
         self.region = outer
-        if leaves and not other_leaves:
-            self.region = after
-        elif other_leaves and not leaves:
-            self.region = yes
+        if leaves is not other_leaves and not self._is_deep(outer):
+            self.region = after if leaves else yes
         return leaves and other_leaves
+
+    def _is_deep(self, region: int) -> bool:
+        """Whether so many regions are around a place that another branch that leaves adds none for the code below it:
+        each question about a place goes through all of them."""
+        depth = 0
+        while region and depth < _DEEPEST:
+            region = self.regions[region].parent
+            depth += 1
+        return depth == _DEEPEST
 
     def _otherwise(self, node: Any, region: int) -> bool:
         self.at += 1
