@@ -20,6 +20,8 @@ from dllint.modules import ModuleIndex
 
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
+_SETTING_ELSEWHERE = re.compile(rb"^[ \t]*(?!self\.|cls\.)[A-Za-z_]\w*\.\w+[ \t]*=[^=]|\bsetattr\(", re.MULTILINE)
+_SETTING_AT_TOP = re.compile(rb"^[A-Za-z_]\w*\.\w+[ \t]*=[^=]|^setattr\(", re.MULTILINE)
 _FEW = 50
 _SMALL = 2000
 """Bytes. A settings module this short costs less to parse than to examine."""
@@ -201,7 +203,13 @@ def select(
     chosen |= {path for path in near if _holds(files[path], words.nearby)}
     # Files of functions that processes run: imported where processes start, they may return tensors or use CUDA.
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
-    chosen |= {path for path in below if _is_settings(files[path])}
+    settings = {path for path in below if _is_settings(files[path])}
+    chosen |= settings
+    # Files that may change a setting of another module: `settings.DEBUG = True`.
+    users = {other for path in settings for other in importing.get(path, ())} - chosen
+    chosen |= {path for path in users if _look(known, _matches, files[path], _SETTING_ELSEWHERE)}
+    others = {other for path in below & chosen for other in importing.get(path, ())} & below - chosen
+    chosen |= {path for path in others if _look(known, _matches, files[path], _SETTING_AT_TOP)}
     # Short classes that datasets import: the types of their records.
     of_datasets = {other for path in loading if _READING.search(files[path]) for other in imported[path]}
     chosen |= {path for path in of_datasets if len(files[path]) < _SMALL and _CLASS.search(files[path])}
@@ -252,6 +260,10 @@ def _is_settings(data: bytes) -> bool:
     """Whether a file is a short module of settings."""
     short = len(data) < _SMALL or (len(data) < _SETTINGS and _DEFINES.search(data) is None)
     return short and _SETTING.search(data) is not None
+
+
+def _matches(data: bytes, pattern: re.Pattern[bytes]) -> bool:
+    return pattern.search(data) is not None
 
 
 def _going_through(

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -266,6 +267,19 @@ def untouched(name: str, content: str) -> Callable[[Path], bool]:
     return lambda project: (project / name).read_text() == content
 
 
+def attribute(project: Path) -> None:
+    with suppress(OSError, AttributeError):
+        os.setxattr(project / "train.py", "user.note", b"kept")
+
+
+def keeps_attribute(project: Path) -> bool:
+    try:
+        return os.getxattr(project / "train.py", "user.note") == b"kept"
+    except (OSError, AttributeError):
+        # This file system keeps none.
+        return True
+
+
 def sparse(project: Path) -> None:
     for name in ("big.py", "c.json", "b.ipynb"):
         with open(project / name, "wb") as file:
@@ -282,6 +296,10 @@ ROWS = [
         OTHER, unharmed=precious),
     Row("`CACHEDIR.TAG` links to nothing", several(victim, link(".dllint_cache/CACHEDIR.TAG", "../../made")), 2, OTHER,
         unharmed=precious),
+    Row("the cache directory is a link", several(
+        victim, lambda project: (project / ".dllint_cache").rmdir(), link(".dllint_cache", "..")), 2,
+        "cache-dir must lie inside of the project",
+        unharmed=lambda project: precious(project) and not (project.parent / "CACHEDIR.TAG").exists()),
     Row("`--cache-dir .`", write(".gitignore", "secret.py\n"), 2, OTHER, ("--cache-dir", "."),
         unharmed=untouched(".gitignore", "secret.py\n")),
     Row('`cache-dir = ""`', write("pyproject.toml", '[tool.dllint]\ncache-dir = ""\n'), 2,
@@ -340,10 +358,18 @@ ROWS = [
         "too large to be parsed: more than 320,000 tokens"),
     Row("100,000 short lines", write("train.py", HAZARD + "a\n" * 100_000), 2,
         " tokens in 100,00"),
-    Row("2,000 functions with loaders", several(
+    Row("4,000 functions with loaders", several(
         write("train.py", LOADERS + "".join(
-            f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(2000))),
+            f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(4000))),
         write("more.py", "import train\ntrain.f1([])\n")), 0, "No findings in 2 files."),
+    Row("2,000 ways out, side by side and inside one another", write("train.py", HAZARD + "".join(
+        "try:\n    raise ValueError\nexcept KeyError:\n    pass\nif a:\n    exit()\nelse:\n    f()\n"
+        for _ in range(1000))
+        + "".join(f"{' ' * one}try:\n" for one in range(80)) + " " * 80 + "exit()\n"
+        + "".join(f"{' ' * one}except KeyError: exit()\n" for one in reversed(range(80)))
+        + "def f(x=0):\n" + "    if x: return f(x)\n    if f(x) > 1: x = f(x)\n" * 500)),
+    Row("comprehensions inside one another in a test", write("train.py", HAZARD + "if " + "any(" * 7 + "x" + "".join(
+        f" for x{n} in range(40))" for n in range(7)) + ":\n    pass\n")),
     # Values
     Row("NaN and 1e400 in JSON", values("c.json", '{"nan": NaN, "large": 1e400}')),
     Row("`!!bool foo` in YAML", values("c.yaml", "nan: !!bool foo\n")),
@@ -364,16 +390,23 @@ ROWS = [
         write("train.py", LAUNCH), lambda project: os.link(project / "train.py", project / "b.txt")), 2,
         "not fixed, because it has 2 hard links", ("--fix",),
         unharmed=lambda project: os.path.samefile(project / "train.py", project / "b.txt")),
+    Row("extended attributes and `--fix`", several(write("train.py", LAUNCH), attribute), 0, "Fixed 1 finding",
+        ("--fix",), unharmed=keeps_attribute),
+    Row("temporary files of others and `--fix`", several(
+        write("train.py", LAUNCH), write("train.py.tmp", "theirs"), write("tmp.py~", "theirs")), 0, "Fixed 1 finding",
+        ("--fix",), unharmed=lambda project: sorted(os.listdir(project)) == [
+            "pyproject.toml", "tmp.py~", "train.py", "train.py.tmp"]),
     Row("a link out of the project and `--fix`", several(
         lambda project: (project.parent / "victim").write_text("precious"), link("l.py", "../victim")), 2,
         "a link that leads out of the project", ("--fix",), unharmed=precious),
     Row("valid Python that libcst refuses", several(
         write("use.py", VALID), write("text.py", f"{LOADERS}z = f'{{3!s }}'\n"),
         write("all.py", f"{VALID}{LOADERS}z = f'{{3!s }}'\n"))),
-    Row('`open("../../x.json")`', several(
+    *(Row(f'`open("{path}")` of a file outside', several(
         lambda project: (project.parent / "x.json").write_text('{"w": 4}'),
-        write("train.py", f"import json\n{LOADERS}DataLoader([], num_workers=json.load(open('../x.json'))['w'])\n")), 0,
-        CLEAN),
+        write("train.py", "x = 1\n"),
+        write("a/b.py", f"import json\n{LOADERS}DataLoader([], num_workers=json.load(open('{path}'))['w'])\n")), 0,
+        "No findings in 2 files.") for path in ("../x.json", "../../x.json")),
     Row("an escape sequence in a file name", write("a\x1b[31m\n.py", HAZARD), line=r"a\x1b[31m\n.py"),
     Row("`--target-python 3.99`", write("a.py", ""), 2, "3.99", ("--target-python", "3.99")),
     # More that is large or deep
@@ -412,7 +445,12 @@ def test_python_imports_no_module_of_the_working_directory(tmp_path: Path) -> No
     for name in ("typer", "libcst", "json", "yaml"):
         write(f"{name}.py", "open('PWNED', 'w')\n")(tmp_path)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path / "home")}
-    command = [sys.executable, "-m", "dllint", "check", "train.py"]
+    limited = "import os, resource, sys\n" + "".join(
+        f"resource.setrlimit(resource.RLIMIT_{name}, ({most}, {most}))\n"
+        for name, most in (("CPU", SECONDS), ("AS", MEBIBYTES << 20))
+    )
+    arguments = [sys.executable, "-m", "dllint", "check", "train.py", "--jobs", "1"]
+    command = [sys.executable, "-c", f"{limited}os.execv({sys.executable!r}, {arguments!r})"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
-    assert done.returncode == 1
+    assert done.returncode == 1, done.stderr
     assert not (tmp_path / "PWNED").exists()

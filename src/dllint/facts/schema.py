@@ -36,7 +36,8 @@ A lambda's body is one "return" event of the lambda's scope. A walrus has an "as
     "loopelse"
     "unreached"  the rest of a block after a statement that always leaves it: return, raise, continue, break, sys.exit,
                `assert False`, a `while True` without break. Not after `exit()`, which may be the project's own
-    "case"     expr is the subject of the `match`
+    "case"     expr is the subject of the `match`. Inside it there is an "if" region for a pattern of constants, with
+               the test `subject == value`, and one for the patterns of constants above that did not match
 
 **Calls** are numbered throughout the file. A call comes before the calls in its arguments, and after those in its
 callee. Decorators and bases are evaluated in the scope around the definition.
@@ -51,7 +52,7 @@ from dllint.facts.nodes import Expr as Expr
 from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 6
+FACTS_VERSION = 7
 """Increased whenever the extracted facts or their encoding change."""
 
 

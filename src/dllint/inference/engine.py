@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
-from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not
-from dllint.facts.schema import Expr, FileFacts
+from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.schema import FileFacts
 from dllint.inference import limits
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
+from dllint.inference.decisions import Decisions
 from dllint.inference.edges import Caller, Target
 from dllint.inference.evaluate import Evaluator
 from dllint.inference.hierarchy import Hierarchy
@@ -38,8 +39,6 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.closed_values import never_met
-from dllint.linking.conditions import tested_at
 from dllint.linking.expressions import writes_key
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
@@ -98,6 +97,7 @@ class World:
         self.processes: Processes = NoProcesses()
         self.calls: CallGraph = CallGraph(self)
         self.activations = Activations(self)
+        self.decisions = Decisions(self)
         self._implicit = add_implicit_calls(self.files.values(), self.knowledge.iterates)
         self._calling: defaultdict[str, list[SourceFile]] = defaultdict(list)
         self._loading: defaultdict[str, list[SourceFile]] = defaultdict(list)
@@ -369,27 +369,8 @@ class World:
         return found
 
     def impossible(self, site: Site) -> bool:
-        """Whether a condition around the site is certainly false in its activation.
-
-        Conditions that depend on the program are evaluated only if they consist of plain names, or of attributes that
-        the same function sets to one: others, of configuration objects, are hardly ever known, and costly to evaluate.
-        """
-        for index in site.file.regions(site.region):
-            if never_met(site.file, index):
-                return True
-            entry = site.file.facts.regions[index]
-            if entry.kind not in ("if", "while") or entry.expr is None:
-                continue
-            test = _with_stored(entry.expr, site.file, site.scope)
-            if not _over_names(test, site.file):
-                continue
-            where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
-            if not self._given(test, where):
-                continue
-            decided = self.values.truth(self.values.evaluate(test, where))
-            if decided is not None and decided is not entry.holds:
-                return True
-        return False
+        """Whether a condition around the site is certainly false in its activation."""
+        return bool(site.region) and self.decisions.impossible(site)
 
     def unreached(self, site: Site) -> bool:
         """Whether no call of the enclosing function reaches a place: there are known callers, and the context of each
@@ -398,20 +379,6 @@ class World:
             return False
         callers = self.calls.callers(Function(site.file, site.scope))
         return bool(callers) and all(self.impossible(site._replace(frame=caller.frame)) for caller in callers)
-
-    def _given(self, expr: Expr, site: Site) -> bool:
-        """Whether the names in a test are bound to constants, imports or parameters."""
-        if isinstance(expr, Name):
-            return all(
-                binding.kind in ("param", "import") or isinstance(binding.expr, Constant)
-                for binding, _ in self.symbols.lookup(expr.id, site)
-            )
-        if isinstance(expr, BoolOp):
-            return any(self._given(part, site) for part in expr.values)
-        if isinstance(expr, CallRef):
-            return self._given(site.file.calls[expr.index].args[0].value, site)
-        # For a comparison the left side decides.
-        return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
     def classes_of(self, module: Module) -> Values:
         """Return the classes of a module that an unknown name can select, with `CHOSEN`, if they are few: those that it
@@ -434,33 +401,3 @@ class World:
                         if pattern.fits(name):
                             found += self.values.attribute(base, name)
         return tuple(dict.fromkeys(found))
-
-
-def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
-    """Return a test with the name or constant instead of an attribute that only the function itself sets, at its top
-    level: `readonly` for `self.readonly`."""
-    if isinstance(test, Not):
-        return Not(_with_stored(test.operand, file, scope))
-    if isinstance(test, BoolOp):
-        return BoolOp(test.op, tuple(_with_stored(part, file, scope) for part in test.values))
-    if not isinstance(test, Attribute) or not isinstance(test.value, Name):
-        return test
-    owner = file.method_of(scope)
-    methods = file.children.get(owner, ()) if owner is not None else (scope,)
-    stores = [
-        one for method in methods for one in file.stores(method) if (one.base, one.key) == (test.value, test.attr)
-    ]
-    alone = len(stores) == 1 and stores[0].scope == scope and not stores[0].event.region
-    value = stores[0].value if alone else None
-    return value if isinstance(value, (Name, Constant)) else test
-
-
-def _over_names(expr: Expr, file: SourceFile) -> bool:
-    """Whether a test consists only of names, constants, comparisons, logical operators, `isinstance` and `len`."""
-    if isinstance(expr, (Name, Constant)):
-        return True
-    if isinstance(expr, CallRef):
-        call = file.calls[expr.index]
-        named = call.func in (Name("isinstance"), Name("len"))
-        return named and bool(call.args) and isinstance(call.args[0].value, Name) and not call.args[0].keyword
-    return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part, file) for part in expr.children())

@@ -98,8 +98,17 @@ def _never_none(left: Value, right: Value) -> bool:
 def _unequal_members(left: Value, right: Value) -> bool:
     """Whether one side is a member of an enumeration, and the other a different member or a constant."""
     if is_member(left) and is_member(right):
-        return left != right
+        return left != right and not _same_value(left, right)
     return (is_member(left) and isinstance(right, Const)) or (isinstance(left, Const) and is_member(right))
+
+
+def _same_value(left: Value, right: Value) -> bool:
+    """Whether two members are written with the same value, so that one name is an alias of the other's."""
+    assert isinstance(left, Instance) and isinstance(right, Instance) and left.file is not None
+    if left.of != right.of or left.file is not right.file:
+        return False
+    one, other = ([argument.value for argument in left.file.calls[index].args] for index in (left.call, right.call))
+    return one == other
 
 
 def _constructor(name: External) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from dllint.facts.nodes import Attribute, Expr, Name, Subscript
+from dllint.facts.nodes import Attribute, Constant, Expr, Name, Subscript
 from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
 from dllint.linking.source import Binding, SourceFile
 from dllint.modules import ModuleIndex
 
-_ITSELF = Subscript(Attribute(Name("sys"), "modules"), Name("__name__"))
+_MODULES = Attribute(Name("sys"), "modules")
+_ITSELF = Subscript(_MODULES, Name("__name__"))
 """The expression by which a module refers to itself."""
 
 
@@ -59,7 +60,9 @@ class ModuleStores:
 
     def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, ImportedName]) -> str | None:
         if isinstance(base, Subscript):
-            return file.path if base == _ITSELF else None
+            named = base.index.value if base.value == _MODULES and isinstance(base.index, Constant) else None
+            found = self.index.resolve(file.path, named, 0) if isinstance(named, str) else []
+            return file.path if base == _ITSELF else found[-1] if found else None
         names: list[str] = []
         while isinstance(base, Attribute):
             names.append(base.attr)

@@ -106,6 +106,9 @@ class Operators:
         return union([tuple(joined), plain])
 
     def compare(self, expr: Compare, site: Site) -> Values:
+        decided = self.world.targets.decided(expr, site.file)
+        if decided is not None:
+            return (const(decided),)
         if len(expr.comparisons) != 1:
             return (UNKNOWN,)
         op, right = expr.comparisons[0]

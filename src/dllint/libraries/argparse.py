@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dllint.facts.nodes import CallRef, Constant, List, Tuple
-from dllint.facts.schema import Call
+from dllint.facts.schema import Call, Expr
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.interface import Engine
-from dllint.inference.values import NONE, UNKNOWN, Const, Parsed, Value, const
+from dllint.inference.values import NONE, UNKNOWN, Const, Parsed, Site, Value, Values, const
 from dllint.libraries.facets import Library
 from dllint.linking.source import SourceFile, last_name
 
@@ -40,6 +42,7 @@ class Parsers:
         """Look up the possible values of an attribute: its default or choices, and unknown since the command line may
         set anything."""
         found: list[Value] = []
+        fixed_line = self._parses_nothing(value, dest)
         for file, index in self._nearest(value, self.options(dest)):
             call = file.calls[index]
             site = self.world.call_site(file, index, None)
@@ -49,6 +52,9 @@ class Parsers:
             by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
             action = by_name.get("action")
             kind = action.value if isinstance(action, Constant) else "store"
+            if fixed_line and kind in ("store", "store_true", "store_false", "store_const"):
+                found += self._untouched(by_name, str(kind), site)
+                continue
             if kind in ("store_true", "store_false"):
                 found += [const(kind == "store_false"), const(kind == "store_true")]
                 continue
@@ -67,6 +73,28 @@ class Parsers:
         if not found:
             return OPAQUE
         return Found(tuple(dict.fromkeys(found)), False)
+
+    def _parses_nothing(self, value: Parsed, dest: str) -> bool:
+        """Whether the program parses an empty list instead of its command line, `parse_args([])`, and changes no
+        default."""
+        args = value.file.calls[value.call].args
+        line = args[0].value if len(args) == 1 and args[0].keyword in (None, "args") else None
+        empty = (isinstance(line, (List, Tuple)) and not line.elements) or line == Constant("")
+        return empty and not any(
+            argument.keyword in (dest, "**")
+            for file, index in self.world.called("set_defaults")
+            for argument in file.calls[index].args
+        )
+
+    def _untouched(self, by_name: Mapping[str, Expr], kind: str, site: Site) -> Values:
+        """Return the value of an option that no command line sets."""
+        default = by_name.get("default")
+        if default is None:
+            return (const(kind == "store_false") if kind.startswith("store_") and kind != "store_const" else NONE,)
+        values = self.world.values.evaluate(default, site)
+        # A text is converted by the option's type.
+        converted = "type" in by_name and any(isinstance(one, Const) and one.kind == "str" for one in values)
+        return (UNKNOWN,) if converted else values
 
     def default(self, value: Parsed, dest: str) -> Const | None:
         """Return the default of an option; None unless it is one constant."""

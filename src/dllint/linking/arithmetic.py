@@ -15,7 +15,7 @@ _HIGHEST = 64
 """The largest exponent, and the most bits that a number is shifted by."""
 _WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
 """Matches a format field padded to a width of thousands."""
-_FAILURES = (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError)
+_FAILURES = (TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -35,6 +35,7 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     ">>": operator.rshift,
     "|": operator.or_,
     "&": operator.and_,
+    "^": operator.xor,
 }
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

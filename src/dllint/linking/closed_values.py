@@ -40,6 +40,8 @@ from dllint.linking.arithmetic import ANY, combined, done, signed
 from dllint.linking.source import SourceFile
 
 DEPTH = 8
+_MOST_ELEMENTS = 200
+"""The most items of the comprehensions of one test: one inside another is worked out for each item."""
 _MOST_ITEMS = 1000
 """The most items that a builtin may iterate."""
 
@@ -64,13 +66,13 @@ _NAMES: Mapping[str, Any] = {
 }
 """Names of the standard library that no program sets to None (docs.python.org, `typing`, `os`, `sys`)."""
 _OF_MODULES: Mapping[str, Any] = {
-    "__debug__": Present(None),
+    "__debug__": True,
     **dict.fromkeys(("__file__", "__import__", "Ellipsis"), Present(True)),
     "NotImplemented": Present(None),
 }
 """Names that every module has, and constants of Python."""
 _MODULES = frozenset({"sys", "os", "platform", "typing", "typing_extensions"})
-_PURE: Mapping[str, Callable[..., Any]] = {
+PURE: Mapping[str, Callable[..., Any]] = {
     **{one.__name__: one for one in (abs, all, any, bool, dict, float, frozenset, int, len, list, max, min)},
     **{one.__name__: one for one in (range, round, set, sorted, str, sum, tuple)},
     **{one.__name__: one for one in (callable, isinstance, issubclass, chr, divmod, ord)},
@@ -105,7 +107,7 @@ def truth(value: Any) -> bool | None:
     return value.true if isinstance(value, Present) else bool(value)
 
 
-def _iterates(value: Any) -> bool | None:
+def iterates(value: Any) -> bool | None:
     """Whether iterating a value gives an item; None if unknown."""
     if isinstance(value, Iterator):
         return next(value, ANY) is not ANY
@@ -122,7 +124,7 @@ def never_met(file: SourceFile, region: int) -> bool:
         if entry.kind in ("if", "while") and entry.expr is not None:
             true = truth(ClosedValues(file).value(entry.expr))
         elif entry.kind == "for" and entry.expr is not None:
-            true = _iterates(ClosedValues(file).value(entry.expr))
+            true = iterates(ClosedValues(file).value(entry.expr))
         known = file.never_met[region] = true is not None and true is not entry.holds
     return known
 
@@ -132,6 +134,9 @@ class ClosedValues:
 
     def __init__(self, file: SourceFile) -> None:
         self.file = file
+        self._room = _MOST_ELEMENTS
+        self.bound: Mapping[str, Any] = {}
+        """The targets of the comprehensions around."""
 
     def value(self, expr: Expr, depth: int = DEPTH) -> Any:
         """Evaluate an expression: to a `Present` if little is known, or `ANY` if it is not closed."""
@@ -156,11 +161,8 @@ class ClosedValues:
                 return self._display(expr, self._all(elements, depth))
             case Dict(items):
                 return self._dict(items, depth)
-            case Comprehension(kind, _, _, clauses):
-                items = self.value(clauses[0].iterable, depth - 1)
-                return _EMPTY.get(kind, Present(True)) if _iterates(items) is False else ANY
-            case Subscript(value, index):
-                return self._item(self.value(value, depth - 1), index, depth)
+            case Comprehension():
+                return self._comprehension(expr, depth)
             case Subscript(value, index):
                 return self._item(self.value(value, depth - 1), index, depth)
             case Compare(left, comparisons):
@@ -191,6 +193,30 @@ class ClosedValues:
                 return None
             found.append(value)
         return found
+
+    def _comprehension(self, expr: Comprehension, depth: int) -> Any:
+        """Return the elements of a comprehension: none of an empty iterable, or those of a few constants."""
+        (target, iterable, ifs), *others = expr.clauses
+        items = self.value(iterable, depth - 1)
+        if iterates(items) is False:
+            return _EMPTY.get(expr.kind, iter(()))
+        if others or expr.kind == "dict" or not isinstance(target, Name) or not isinstance(items, (list, tuple, range)):
+            return ANY
+        self._room -= len(items)
+        if self._room < 0:
+            return ANY
+        found = []
+        around = self.bound
+        for item in items:
+            self.bound = {**around, target.id: item}
+            tests = [truth(self.value(one, depth - 1)) for one in ifs]
+            element = self.value(expr.element, depth - 1) if False not in tests else None
+            self.bound = around
+            if None in tests or element is ANY or isinstance(element, Present):
+                return ANY
+            if False not in tests:
+                found.append(element)
+        return iter(found) if expr.kind == "generator" else done(frozenset if expr.kind == "set" else list, found)
 
     @staticmethod
     def _boolean(op: str, given: list[bool | None]) -> Any:
@@ -246,16 +272,16 @@ class ClosedValues:
         if isinstance(call.func, Attribute):
             return self.method(call, call.func, depth)
         if isinstance(call.func, LambdaRef) and not call.args:
-            return self._returned(call.func.scope, depth)
+            return self.returned(call.func.scope, depth)
         if not isinstance(call.func, Name):
             return ANY
         if not self._is_builtin(call.func.id):
-            function = self._function(call.func.id)
-            return ANY if function is None else self._returned(function, depth)
+            function = self.function(call.func.id)
+            return ANY if function is None else self.returned(function, depth)
         values = self._arguments(call, depth)
-        return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
+        return ANY if values is None else done(_bounded, PURE.get(call.func.id), values)
 
-    def _returned(self, scope: int, depth: int) -> Any:
+    def returned(self, scope: int, depth: int) -> Any:
         """Return what every call of a function returns: it has one statement, a `return`."""
         entry = self.file.scopes[scope]
         match [one for one in entry.events if one.kind != "expr" or not isinstance(one.value, Constant)]:
@@ -276,12 +302,14 @@ class ClosedValues:
         return self._all(plain, depth) if len(plain) == len(call.args) else None
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
+        if isinstance(expr, Name) and expr.id in self.bound:
+            return self.bound[expr.id]
         found = _NAMES.get(self.dotted(expr), ANY)
         if found is ANY and isinstance(expr, Name):
             if self._is_builtin(expr.id):
                 known = getattr(builtins, expr.id, None)
                 return known if isinstance(known, (type, BuiltinFunctionType)) else _OF_MODULES.get(expr.id, ANY)
-            if self._is_module(expr.id) or self._function(expr.id) is not None:
+            if self._is_module(expr.id) or self.function(expr.id) is not None:
                 return Present(True)
         return found
 
@@ -302,7 +330,7 @@ class ClosedValues:
             for _, _, (module, origin, alias, _) in self.file.imports()
         )
 
-    def _function(self, name: str) -> int | None:
+    def function(self, name: str) -> int | None:
         """Return the scope of the undecorated function that a name refers to throughout the file."""
         found = self.file.bindings(0).get(name, ())
         event = found[0].event if len(found) == 1 else None

@@ -3,14 +3,15 @@ Python version, decided by the targets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Slice, Subscript
-from dllint.facts.schema import Event, Expr, FileFacts
+from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.linking.arithmetic import ANY
 from dllint.linking.closed_values import DEPTH, ClosedValues
+from dllint.linking.ends import Ends, Position, ended
 from dllint.linking.source import Binding, SourceFile
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 _PLATFORM = {
     "sys.platform": {"linux": "linux", "macos": "darwin", "windows": "win32"},
     "os.name": {"linux": "posix", "macos": "posix", "windows": "nt"},
+    "os.sep": {"linux": "/", "macos": "/", "windows": "\\"},
     "platform.system()": {"linux": "Linux", "macos": "Darwin", "windows": "Windows"},
 }
 _MODULES = frozenset({"sys", "os", "platform"})
+_EXIT = Attribute(Name("sys"), "exit")
 _MICRO = 0.5
 """Stands for the third part of the version, which is unknown: no integer equals it."""
 
@@ -51,10 +54,11 @@ class TargetConditions:
         In a notebook, what follows `raise SystemExit` in one cell is run from the next one on.
         """
         excluded = set()
-        if not file.is_notebook:
+        if not file.is_notebook and not any(one.target == _EXIT for one in file.scopes[0].storing()):
             excluded = {index for index, entry in enumerate(file.facts.regions) if entry.kind == "unreached"}
         decides = bool(_MODULES & file.imported_packages())
-        if not decides and not excluded:
+        ends = {} if file.is_notebook else Ends(file).cutting()
+        if not decides and not excluded and not ends:
             return file
         for index, entry in enumerate(file.facts.regions):
             if entry.parent in excluded:
@@ -63,7 +67,7 @@ class TargetConditions:
                 decided = self.decided(entry.expr, file)
                 if decided is not None and decided is not entry.holds:
                     excluded.add(index)
-        return _without(file, excluded) if excluded else file
+        return _without(file, excluded, ends) if excluded or ends else file
 
 
 class _Target(ClosedValues):
@@ -99,6 +103,8 @@ class _Target(ClosedValues):
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
         dotted = self.dotted(expr)
+        if dotted == "sys.hexversion":
+            return (self.python[0] << 24) + (self.python[1] << 16) + _MICRO
         if dotted in _PLATFORM:
             return _PLATFORM[dotted][self.platform]
         if dotted == "sys.version_info":
@@ -117,22 +123,31 @@ class _Target(ClosedValues):
         return ANY
 
 
-def _without(file: SourceFile, regions: Iterable[int]) -> SourceFile:
-    """Return the file without the contents of these regions."""
-    excluded = set(regions)
+def _without(file: SourceFile, excluded: Collection[int], ends: Mapping[int, Mapping[int, Position]]) -> SourceFile:
+    """Return the file without the contents of these regions, and without what stands behind the ends of its scopes."""
     facts: FileFacts = file.facts
     gone: set[int] = set()
+
+    def runs(one: Event | Call | Scope, scope: int) -> bool:
+        if one.region in excluded:
+            return False
+        return scope not in ends or not ended(file, one.region, (one.span.line, one.span.column), ends[scope])
+
     scopes = []
     for index, scope in enumerate(facts.scopes):
-        if scope.parent in gone or scope.region in excluded:
+        if scope.parent in gone or not runs(scope, scope.parent):
             gone.add(index)
+        last = (scope.span.end_line, scope.span.end_column)
+        stops = scope.end in excluded or (scope.end >= 0 and ended(file, scope.end, last, ends.get(index, {})))
         scopes.append(
             replace(
                 scope,
-                events=[] if index in gone else [one for one in scope.events if one.region not in excluded],
-                end=-1 if scope.end in excluded else scope.end,
+                events=[] if index in gone else [one for one in scope.events if runs(one, index)],
+                end=-1 if stops else scope.end,
             )
         )
-    absent = frozenset(index for index, call in enumerate(facts.calls) if call.region in excluded or call.scope in gone)
+    absent = frozenset(
+        index for index, call in enumerate(facts.calls) if call.scope in gone or not runs(call, call.scope)
+    )
     called = {name: [one for one in calls if one not in absent] for name, calls in facts.called.items()}
     return SourceFile(file.path, replace(facts, scopes=scopes, called=called), absent)

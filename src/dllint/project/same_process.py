@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Name, Not
+from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Caller, Target
 from dllint.inference.values import Frame, Function
-from dllint.linking.conditions import contradict, in_other_halves, path_atoms, render
-from dllint.linking.source import SourceFile
+from dllint.linking.closed_values import ClosedValues
+from dllint.linking.conditions import contradict, in_other_halves, render
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-_PARENT_ONLY = ("__name__", "current_process", "parent_process")
+_PROCESSES = ("current_process", "parent_process")
+"""Functions of multiprocessing that tell a child from its parent."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +50,25 @@ def reach(
     starts: Iterable[Reached],
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
     most: limits.Limit = limits.PROCESS_FUNCTIONS,
+    again: bool = False,
 ) -> Iterator[Reached]:
     """The starts and all functions that they run, nearest first.
 
     Each function comes once, a higher-order function once per set of callables that it receives. `follow` tells which
-    calls to follow.
+    calls to follow. With `again`, a function that another call runs with other arguments comes once more, with unknown
+    ones: a condition that its first activation excludes may hold there.
     """
     seen = Seen(world)
     queue = deque(starts)
+    first: dict[tuple[str, int], Frame | None] = {}
     while queue and not most.reached(len(seen)):
         here = queue.popleft()
+        key = (here.file.path, here.scope)
         if not seen.add(here.file, here.scope, here.frame):
-            continue
+            if not again or first.get(key) in (None, here.frame):
+                continue
+            here = replace(here, frame=None)
+        first[key] = here.frame
         yield here
         for index in here.file.calls_of(here.scope):
             if not follow(here, index):
@@ -66,7 +77,9 @@ def reach(
             if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
                 continue
             for target in world.calls.targets(here.file, index, here.frame):
-                if seen.may_add(target.function) and begins(here.file, index, target):
+                known = (target.function.file.path, target.function.scope)
+                may_add = seen.may_add(target.function) or (again and first.get(known) is not None)
+                if may_add and begins(here.file, index, target):
                     frame = world.kept_apart(here.file, index, here.frame, target)
                     queue.append(stepped(here, index, target._replace(frame=frame)))
 
@@ -134,6 +147,35 @@ def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
 
 
 def runs_when_imported(file: SourceFile, region: int) -> bool:
-    """Whether a module-level region runs in every process that imports the file: no condition on it may depend on
-    which process it is."""
-    return not any(marker in atom.text for atom in path_atoms(file, 0, region) for marker in _PARENT_ONLY)
+    """Whether a region runs in every process that imports the file: no condition on it may depend on which process it
+    is."""
+    tests = (file.facts.regions[index] for index in file.regions(region))
+    return not any(
+        entry.kind in ("if", "while") and entry.expr is not None and _asks_process(entry.expr, file, 2)
+        for entry in tests
+    )
+
+
+def _asks_process(test: Expr, file: SourceFile, depth: int) -> bool:
+    """Whether a test, or the one that a name or a function stands for, asks for the name of the module or of the
+    process."""
+    if isinstance(test, Name):
+        found = file.bindings(0).get(test.id, ()) if depth else ()
+        given = found[0].expr if len(found) == 1 and ClosedValues(file).bound_once(test.id) else None
+        return test.id == "__name__" or (given is not None and _asks_process(given, file, depth - 1))
+    if isinstance(test, CallRef):
+        func = file.calls[test.index].func
+        if last_name(func) in _PROCESSES:
+            return True
+        scope = ClosedValues(file).function(func.id) if isinstance(func, Name) and depth else None
+        returned = file.scopes[scope].events_of("return") if scope is not None else ()
+        if any(one.value is not None and _asks_process(one.value, file, depth - 1) for one in returned):
+            return True
+        return isinstance(func, Attribute) and _asks_process(func.value, file, depth)
+    if isinstance(test, Attribute):
+        return last_name(test) in _PROCESSES or (
+            not isinstance(test.value, Name) and _asks_process(test.value, file, depth)
+        )
+    return isinstance(test, (Compare, BoolOp, Not)) and any(
+        _asks_process(part, file, depth) for part in test.children()
+    )

@@ -9,10 +9,12 @@ import libcst as cst
 
 from dllint.facts.extract.simple_statements import SimpleStatements
 from dllint.facts.extract.walk import ABSENT, OutOfStep
-from dllint.facts.nodes import Constant, Name, Opaque
+from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Opaque
 from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
+_DEEPEST = 100
+"""The most regions inside one another that branches which leave give the code below them."""
 _PATTERNS = (
     *(cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement),
     *(cst.MatchSequenceElement, cst.MatchMappingElement, cst.MatchStar),
@@ -122,7 +124,7 @@ class Statements(SimpleStatements):
         yes = self.add_region(outer, "if", test, True, header)
         leaves = self.suite(node.body, yes)
         if node.orelse is None:
-            if leaves:
+            if leaves and not self._is_deep(outer):
                 self.region = self.add_region(outer, "if", test, False, header)
             return False
         no = self.add_region(outer, "if", test, False, header)
@@ -134,11 +136,18 @@ class Statements(SimpleStatements):
         else:
             other_leaves = self._otherwise(node.orelse, no)
         self.region = outer
-        if leaves and not other_leaves:
-            self.region = after
-        elif other_leaves and not leaves:
-            self.region = yes
+        if leaves is not other_leaves and not self._is_deep(outer):
+            self.region = after if leaves else yes
         return leaves and other_leaves
+
+    def _is_deep(self, region: int) -> bool:
+        """Whether so many regions are around a place that another branch that leaves adds none for the code below it:
+        each question about a place goes through all of them."""
+        depth = 0
+        while region and depth < _DEEPEST:
+            region = self.regions[region].parent
+            depth += 1
+        return depth == _DEEPEST
 
     def _otherwise(self, node: Any, region: int) -> bool:
         self.at += 1
@@ -239,6 +248,7 @@ class Statements(SimpleStatements):
         self.header(first)
         outer = self.region
         leaves, irrefutable = True, False
+        failed: list[Expr] = []
         for case in node.cases:
             first = self.at
             self.step("case")
@@ -246,14 +256,21 @@ class Statements(SimpleStatements):
             self.regions.append(None)
             self.region = region
             self._pattern(case.pattern)
+            test = _test(subject, case.pattern)
+            tests = [(one, holds) for one, holds in ((_either(failed), False), (test, True)) if one is not None]
             depth = 0
             while depth or self.texts[self.at] not in ("if", ":"):
                 depth += (self.texts[self.at] in "([{") - (self.texts[self.at] in ")]}")
                 self.at += 1
+            here = self.tokens.span(first, self.at - 1)
+            for one, holds in tests:
+                self.region = self.add_region(self.region, "if", one, holds, here)
+            if test is not None and case.guard is None:
+                failed.append(test)
             if case.guard is not None:
                 self.step("if")
                 guard, span = self.spanned(case.guard)
-                self.region = self.add_region(region, "if", guard, True, span)
+                self.region = self.add_region(self.region, "if", guard, True, span)
             span = self.header(first)
             self.regions[region] = Region(outer, "case", subject, True, span)
             leaves &= self.suite(case.body, self.region)
@@ -276,6 +293,39 @@ class Statements(SimpleStatements):
             self.add_event("assign", Name(node.name.value), Opaque(), None, None)
         elif isinstance(node, cst.MatchMapping) and node.rest is not None:
             self.add_event("assign", Name(node.rest.value), Opaque(), None, None)
+
+
+def _test(subject: Expr, pattern: Any) -> Optional[Expr]:
+    """Return the test that a pattern of constants is, `subject == 1`; None for any other pattern."""
+    if isinstance(pattern, cst.MatchOr):
+        parts = [_test(subject, one.pattern) for one in pattern.patterns]
+        return _either([one for one in parts if one is not None]) if None not in parts else None
+    if isinstance(pattern, (cst.MatchValue, cst.MatchSingleton)):
+        value = _value(pattern.value)
+        op = "==" if isinstance(pattern, cst.MatchValue) else "is"
+        return Compare(subject, ((op, value),)) if value is not None else None
+    return None
+
+
+def _either(tests: list[Expr]) -> Optional[Expr]:
+    """Return the test that one of several holds; None for none."""
+    return BoolOp("or", tuple(tests)) if len(tests) > 1 else tests[0] if tests else None
+
+
+def _value(node: Any) -> Optional[Expr]:
+    """Return the constant or the dotted name of a pattern; None if it is neither."""
+    if isinstance(node, cst.Name):
+        return Constant(_SINGLETONS[node.value]) if node.value in _SINGLETONS else Name(node.value)
+    if isinstance(node, cst.Attribute):
+        base = _value(node.value)
+        return Attribute(base, node.attr.value) if base is not None else None
+    if isinstance(node, (cst.SimpleString, cst.Integer, cst.Float)):
+        value = node.evaluated_value
+        return Constant(value) if isinstance(value, (str, int, float)) else None
+    return None
+
+
+_SINGLETONS = {"None": None, "True": True, "False": False}
 
 
 def _swallows(context: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Call, Event, Operator
 from dllint.inference import limits
-from dllint.inference.values import External, Site
+from dllint.inference.values import External, Function, Site
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
@@ -30,6 +30,9 @@ _RUNNING = COMMAND_LINES | THREAD_EXECUTORS | THREAD_POOLS | {"threading.Thread"
 """Callables with a class-like name that run the functions passed to them or to their objects, at once or when
 started."""
 
+_REGISTERING = frozenset({"signal.signal", "weakref.finalize", "sys.settrace", "threading.settrace"})
+"""Functions that keep a function for an event later."""
+
 
 @dataclass(frozen=True)
 class TopLevelStart:
@@ -38,6 +41,9 @@ class TopLevelStart:
     Attributes:
         span: the call, or the header of the `for` statement, at the top level.
         text: a description of it.
+        nested: whether it stands in a block or a class body.
+        certain: whether it is reached whenever the file is imported: nothing on the way there is conditional, or runs a
+            function that it is passed.
         loader: the loader whose workers start; None for a launch.
         hops: the calls from the statement to the start.
     """
@@ -45,7 +51,8 @@ class TopLevelStart:
     file: SourceFile
     span: Span
     statement: Span
-    region: int
+    nested: bool
+    certain: bool
     text: str
     method: Method
     loader: Loader | None
@@ -62,17 +69,73 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         return []
     if project.ask(_starting_files).isdisjoint(project.import_graph.loaded_with(file.path)):
         return []
-    module = Reached(file, 0, None)
-    found = list(_here(project, module, file))
-    walked = 0
+    bodies = _bodies(project, file)
+    found = sorted((start for scope in bodies for start in _run_by(project, file, scope)), key=lambda start: start.span)
+    end = _last_run(project, file) if found else None
+    return [one for one in found if end is None or one.span < end]
+
+
+def _last_run(project: Project, file: SourceFile) -> Span | None:
+    """The first statement of a module that calls only functions of the project that never return: they always raise."""
     for index in file.calls_of(0):
+        call = file.calls[index]
+        if call.region:
+            continue
+        functions = [target.function for target in project.world.calls.targets(file, index)]
+        if functions and all(map(_never_returns, functions)) and _is_direct(project, file, index):
+            return call.statement
+    return None
+
+
+def _never_returns(function: Function) -> bool:
+    scope = function.file.scopes[function.scope]
+    waits = scope.is_generator or scope.is_async or bool(scope.decorators)
+    return scope.kind == "function" and scope.end < 0 and not waits and not scope.events_of("return")
+
+
+def _is_direct(project: Project, file: SourceFile, index: int) -> bool:
+    """Whether a call certainly runs: it stands in no branch, and calls functions of the project themselves."""
+    callees = project.world.calls.callees(file, index, None)
+    named = bool(callees) and not any(isinstance(one, External) for one in callees)
+    return named and not _is_conditional(file, file.calls[index].region)
+
+
+def _is_conditional(file: SourceFile, region: int) -> bool:
+    return any(file.facts.regions[index].kind in _BRANCHES for index in file.regions(region))
+
+
+_BRANCHES = frozenset({"if", "while", "case", "handler", "tryelse", "loopelse"})
+
+
+def _bodies(project: Project, file: SourceFile) -> list[int]:
+    """The scopes whose statements run when a file is imported: the module, and the classes in it."""
+    found = [0]
+    for scope in found:
+        for child in file.children.get(scope, ()):
+            entry = file.scopes[child]
+            at = (entry.header.line, entry.header.column)
+            if (
+                entry.kind == "class"
+                and (scope or runs_when_imported(file, entry.region))
+                and not project.world.impossible(Site(file, scope, entry.region, at, None))
+            ):
+                found.append(child)
+    return found
+
+
+def _run_by(project: Project, file: SourceFile, scope: int) -> Iterator[TopLevelStart]:
+    """The starts that the statements of one of these scopes lead to."""
+    module = Reached(file, scope, None)
+    yield from _here(project, module, file)
+    walked = 0
+    for index in file.calls_of(scope):
         if limits.TOP_LEVEL_FUNCTIONS.reached(walked):
             break
         call = file.calls[index]
         if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
             continue
         at = (call.statement.line, call.statement.column)
-        if project.world.impossible(Site(file, 0, call.region, at, None)):
+        if project.world.impossible(Site(file, scope, call.region, at, None)):
             continue
         starts = [
             stepped(
@@ -84,16 +147,17 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
             if begins(file, index, target)
         ]
         text = f"`{render(call.func, file)}`"
-        for reached in reach(project.world, starts, lambda here, inner: not _hands_to_a_class(project, here, inner)):
+        for reached in reach(project.world, starts, lambda here, inner: _follows(project, here, inner), again=True):
             walked += 1
             for start in _here(project, reached, file):
                 first, *others = reached.hops()
                 starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
                 hops = (*others, starts_here)
-                found.append(
-                    TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
+                nested = scope > 0 or call.region > 0
+                certain = start.certain and all(_is_direct(project, *one[:2]) for one in reached.calls)
+                yield TopLevelStart(
+                    file, call.span, call.statement, nested, certain, text, start.method, start.loader, hops
                 )
-    return sorted(found, key=lambda start: start.span)
 
 
 def _starting_files(project: Project) -> frozenset[str]:
@@ -129,12 +193,19 @@ def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
     return outside or _hands_to_a_class(project, here, index)
 
 
+def _follows(project: Project, here: Reached, index: int) -> bool:
+    """Whether a call in a function runs its targets at once, in every process that imports the script."""
+    region = here.file.calls[index].region
+    return runs_when_imported(here.file, region) and not _hands_to_a_class(project, here, index)
+
+
 def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
-    """Whether a call constructs an object of an external class that keeps the functions passed to it:
-    `FastAPI(lifespan=connect)`."""
+    """Whether a call constructs an object of an external class that keeps the functions passed to it,
+    `FastAPI(lifespan=connect)`, or registers them for later."""
     callees = project.world.calls.callees(here.file, index, here.frame)
     return bool(callees) and all(
-        isinstance(one, External) and keeps_arguments(one.name) and canonical(one.name) not in _RUNNING
+        isinstance(one, External)
+        and (one.name in _REGISTERING or (keeps_arguments(one.name) and canonical(one.name) not in _RUNNING))
         for one in callees
     )
 
@@ -142,22 +213,23 @@ def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
 def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[TopLevelStart]:
     """The starts directly in one scope that the top level of a script reaches."""
     file = reached.file
-    at_top = reached.scope == 0
     for iteration in project.ask(Starting).iterations(file, reached.scope, reached.frame):
-        if at_top and not runs_when_imported(file, iteration.region):
+        if not runs_when_imported(file, iteration.region):
             continue
         start = (iteration.statement.line, iteration.statement.column)
         if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
             continue
         text = project.ask(Starting).described(iteration)
         for method in _methods(project.regimes_in(iteration.loader, script)):
+            nested = reached.scope > 0 or iteration.region > 0
+            certain = not _is_conditional(file, iteration.region)
             yield TopLevelStart(
-                file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
+                file, iteration.span, iteration.statement, nested, certain, text, method, iteration.loader, ()
             )
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
         launches = project.ask(Starting).launching.get((file.path, index), ())
-        if at_top and launches and not runs_when_imported(file, call.region):
+        if launches and not runs_when_imported(file, call.region):
             continue
         if launches and not can_start(project.world, file, index, reached.frame):
             continue
@@ -167,7 +239,9 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
             for method in project.ask(Starting).methods(launch, script):
                 if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
                     text = f"`{render(call.func, file)}`"
-                    yield TopLevelStart(file, call.span, call.statement, call.region, text, method, None, ())
+                    nested = reached.scope > 0 or call.region > 0
+                    certain = not _is_conditional(file, call.region)
+                    yield TopLevelStart(file, call.span, call.statement, nested, certain, text, method, None, ())
 
 
 def runs_on_until(file: SourceFile, last: Span) -> Span:

@@ -61,15 +61,16 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     """The fixes that put a guard around everything from the first such statement to the last, or to the end of the file
     if what follows has an effect.
 
-    The guard is safe if it contains only calls and no other file imports this one. The first fix also includes the
-    preceding statements that create what the guarded ones use, since each worker would repeat them.
+    The guard is safe if it contains only calls that certainly start processes, and no other file imports this one. The
+    first fix also includes the preceding statements that create what the guarded ones use, since each worker would
+    repeat them.
 
     There is no fix if a function of the file, or possibly a file that imports it, reads a name bound under the guard:
     workers would miss it.
     """
     file = starts[0].file
     first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
-    if any(start.region for start in starts):
+    if any(start.nested for start in starts):
         return ()
     moved = _events(file, first, last)
     if any(event.kind in ("def", "class", "import", "global") for event in moved):
@@ -78,7 +79,8 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     if not all(_stays_inside(file, event, imported) for event in moved):
         return ()
     calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
-    kind: Applicability = "safe" if calls and not imported else "unsafe"
+    certain = all(start.certain for start in starts) and not _may_end(file, first)
+    kind: Applicability = "safe" if calls and certain and not imported else "unsafe"
     title = 'Put it under `if __name__ == "__main__":`'
     narrow = Fix(title, kind, (GuardStatements(file.path, first, last),))
     makers = _makers(file, first, imported)
@@ -90,6 +92,13 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
         (GuardStatements(file.path, makers, last),),
     )
     return (wide, narrow) if kind == "safe" else (wide,)
+
+
+def _may_end(file: SourceFile, first: Span) -> bool:
+    """Whether a statement of the module above may end the program."""
+    ends = any(event.span < first for event in file.scopes[0].events_of("raise", "assert"))
+    leaving = (file.calls[index] for name in ("exit", "_exit", "quit") for index in file.facts.called.get(name, ()))
+    return ends or any(call.scope == 0 and call.span < first for call in leaving)
 
 
 def _events(file: SourceFile, first: Span, last: Span) -> list[Event]:

@@ -1,0 +1,315 @@
+"""Which conditions around a place are certainly false: the one answer to whether code can be reached."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Compare,
+    Comprehension,
+    Constant,
+    Dict,
+    Element,
+    IfExp,
+    List,
+    Name,
+    Not,
+    Set,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+)
+from dllint.facts.schema import Expr, Region
+from dllint.inference.enumerations import plain
+from dllint.inference.folding import is_member
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
+from dllint.inference.values import (
+    Class,
+    Const,
+    Display,
+    Function,
+    Instance,
+    Mapping,
+    Module,
+    Parsed,
+    Site,
+    Value,
+    Values,
+)
+from dllint.linking.arithmetic import ANY
+from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
+from dllint.linking.conditions import tested_at
+from dllint.linking.source import Binding, SourceFile, last_name
+
+_TESTED = ("if", "while", "for")
+_RETURNS = 3
+"""The most `return` statements of a function that a test calls."""
+_STEPS = 6
+"""The most expressions that a test is traced through."""
+_PLAIN = frozenset(
+    {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
+)
+"""Bases from outside that set no attributes of their own."""
+
+
+class Decisions:
+    """Decides the conditions that hold around places. Results are memoized."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self._false: Table[bool] = {}
+
+    def impossible(self, site: Site) -> bool:
+        """Whether a condition around the site is certainly false in its activation."""
+        file = site.file
+        for index in file.regions(site.region):
+            if never_met(file, index):
+                return True
+            if self._never_holds(index, site):
+                return True
+        return False
+
+    def _never_holds(self, index: int, site: Site) -> bool:
+        """Whether the test of a region around a site is certainly false there."""
+        entry = site.file.facts.regions[index]
+        if entry.kind not in _TESTED or entry.expr is None:
+            return False
+        where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
+        key = (site.file.path, site.scope, index, where.at, site.frame)
+        return self.world.memory.remember(self._false, key, lambda: self._is_false(entry, where), False)
+
+    def _is_false(self, entry: Region, where: Site) -> bool:
+        assert entry.expr is not None
+        if entry.kind == "for":
+            return iterates(Known(self.world, where).value(entry.expr)) is False
+        test = _with_stored(entry.expr, where.file, where.scope)
+        decided = truth(Known(self.world, where).value(test))
+        if decided is None and is_stable(self.world, test, where):
+            decided = self.world.values.truth(self.world.values.evaluate(test, where))
+        return decided is not None and decided is not entry.holds
+
+
+def is_stable(world: Engine, expr: Expr, site: Site, depth: int = _STEPS) -> bool:
+    """Whether what the interpreter knows of a test is all that a run can see there.
+
+    That is so for parameters in a known activation, for names that are bound to constants, and for attributes of
+    objects, classes and modules of the project. An attribute of a configuration object, whose class only an annotation
+    names, has values that no source shows.
+    """
+    if depth == 0:
+        return False
+    if isinstance(expr, Name):
+        return all(_is_fixed(world, binding, where, depth) for binding, where in world.symbols.lookup(expr.id, site))
+    if isinstance(expr, Attribute):
+        if not _is_near(world, expr.value, site):
+            return False
+        bases = world.values.evaluate(expr.value, site)
+        return bool(bases) and all(_keeps(world, base, expr.attr) for base in bases)
+    if isinstance(expr, CallRef):
+        return _returns_stable(world, expr.index, site, depth)
+    if isinstance(expr, BoolOp):
+        return any(is_stable(world, part, site, depth - 1) for part in expr.values)
+    if isinstance(expr, (Constant, Compare, Not, BinOp, UnaryOp, IfExp, Tuple, List, Set, Element, Subscript, Walrus)):
+        return all(is_stable(world, part, site, depth - 1) for part in expr.children())
+    return False
+
+
+def _is_fixed(world: Engine, binding: Binding, where: Site, depth: int) -> bool:
+    if binding.kind == "value":
+        return binding.expr is not None and is_stable(world, binding.expr, where, depth - 1)
+    return binding.kind in ("param", "import", "def")
+
+
+def _is_near(world: Engine, base: Expr, site: Site) -> bool:
+    """Whether an attribute is worth asking for: of the receiver in a known activation, or of a name for a module, a
+    class, or what the same scope or the module creates. Those of configuration objects that functions pass on are
+    hardly ever known, and costly to evaluate."""
+    if not isinstance(base, Name):
+        return False
+    found = world.symbols.lookup(base.id, site)
+    if len(found) != 1:
+        return False
+    binding, _ = found[0]
+    if binding.kind == "param":
+        receiver = site.frame.receiver if site.frame is not None else None
+        return binding.number == 0 and isinstance(receiver, Instance) and receiver.call >= 0
+    if binding.kind == "value":
+        made = binding.expr.value if isinstance(binding.expr, Attribute) else None
+        return isinstance(binding.expr, CallRef) or isinstance(made, Name)
+    return binding.kind in ("import", "def")
+
+
+def _keeps(world: Engine, value: Value, name: str) -> bool:
+    """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
+    object that a call in the project creates, of a class without bases from outside."""
+    if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
+        line = [one for one in world.hierarchy.line(value.of) if isinstance(one, Class)]
+        once = sum(len(world.stores.own_stores(one).get(name, ())) for one in line) < 2
+        return once and _PLAIN.issuperset(world.hierarchy.externals(value.of)) and not world.stores.outside_stores(name)
+    return isinstance(value, (Module, Class, Parsed))
+
+
+def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
+    """Whether what a call returns is known: of `isinstance` and `len`, or of functions of the project."""
+    call = site.file.calls[index]
+    if call.func in (Name("isinstance"), Name("len")):
+        return bool(call.args) and is_stable(world, call.args[0].value, site, depth - 1)
+    if not isinstance(call.func, Name):
+        return False
+    callees = world.calls.callees(site.file, index, site.frame)
+    for one in callees:
+        if not isinstance(one, Function):
+            return False
+        returns = one.file.scopes[one.scope].events_of("return")
+        if len(returns) > _RETURNS:
+            return False
+        for event in returns:
+            there = Site(one.file, one.scope, event.region, (event.span.line, event.span.column), one.frame)
+            if event.value is not None and not is_stable(world, event.value, there, depth - 1):
+                return False
+    return bool(callees)
+
+
+_CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)
+"""Expressions that create something that may change; a name for it may stand for its later contents."""
+
+
+class _Member(NamedTuple):
+    of: Value
+    value: tuple[Expr, ...]
+
+
+class Known(ClosedValues):
+    """Closed values, and the names, attributes and calls for which the interpreter knows a single constant, or a
+    container that nothing changes."""
+
+    def __init__(self, world: Engine, site: Site) -> None:
+        super().__init__(site.file)
+        self.world = world
+        self.site = site
+
+    def named(self, expr: Name | Attribute, depth: int) -> Any:
+        known = super().named(expr, depth)
+        if known is not ANY:
+            return known
+        if isinstance(expr, Name):
+            found = self.world.symbols.lookup(expr.id, self.site)
+            alone = len(found) == 1 and "*" not in found[0][1].file.bindings(0)
+            binding, where = found[0] if alone else (None, self.site)
+            if binding is not None and binding.kind == "value" and not isinstance(binding.expr, _CONTAINERS):
+                return ANY if binding.expr is None else self._at(binding.expr, where, depth)
+        elif not is_stable(self.world, expr, self.site):
+            return ANY
+        return self._concrete(self.world.values.evaluate(expr, self.site), depth)
+
+    def returned(self, scope: int, depth: int) -> Any:
+        # The names in the function are not those at the site.
+        return ClosedValues(self.file).returned(scope, depth)
+
+    def called(self, number: int, depth: int) -> Any:
+        known = super().called(number, depth)
+        if known is not ANY:
+            return known
+        if not is_stable(self.world, CallRef(number), self.site):
+            return ANY
+        return self._concrete(self.world.values.evaluate(CallRef(number), self.site), depth)
+
+    def _concrete(self, values: Values, depth: int) -> Any:
+        """Return the value that the interpreter knows, if it is the only one."""
+        if len(values) != 1 or depth == 0:
+            return ANY
+        value = plain(self.world, values)[0]
+        if isinstance(value, Const):
+            return value.value
+        if is_member(value):
+            return self._member(value)
+        if isinstance(value, Display):
+            return self._elements(value, depth)
+        if isinstance(value, Mapping):
+            return self._entries(value, depth)
+        if isinstance(value, (Class, Function)) or (
+            isinstance(value, Instance)
+            and isinstance(value.of, Class)
+            and self.world.hierarchy.method(value.of, "__eq__") is None
+        ):
+            return Present(self.world.values.truth(values))
+        return ANY
+
+    def _member(self, value: Value) -> Any:
+        """Return what stands for a member of an enumeration: two names of equal values are one member."""
+        assert isinstance(value, Instance) and value.file is not None
+        parts = tuple(one.value for one in value.file.calls[value.call].args)
+        return _Member(value.of, parts)
+
+    def _elements(self, value: Display, depth: int) -> Any:
+        slots = self.world.mappings.slots(value)
+        if (
+            slots is None
+            or value.kind not in ("list", "tuple")
+            or (value.kind == "list" and self._is_handed_out(value))
+        ):
+            return ANY
+        found = [self._at(expr, site, depth) for expr, site in slots]
+        return ANY if any(one is ANY or isinstance(one, Present) for one in found) else found
+
+    def _entries(self, value: Mapping, depth: int) -> Any:
+        expr, site = value.written.expr, value.written.site
+        if not isinstance(expr, Dict) or value.made is not None or any(self.world.mappings.changes_of(value)):
+            return ANY
+        if self._is_handed_out(value):
+            return ANY
+        return self._at(expr, site, depth)
+
+    def _is_handed_out(self, value: Display | Mapping) -> bool:
+        """Whether a container is passed to a function from outside the project, which may fill it."""
+        if value.owner is None:
+            return False
+        key = ("handed out", value)
+        known = self.file.interned.get(key)
+        if known is None:
+            known = self.file.interned[key] = self._passes(value.owner[1])
+        return bool(known)
+
+    def _passes(self, owner: str) -> bool:
+        name = owner.rpartition(".")[2]
+        return any(
+            any(last_name(one.value) == name for one in file.calls[index].args) and not self._is_harmless(file, index)
+            for file, scope in self.world.loaded(name)
+            for index in file.calls_of(scope)
+        )
+
+    def _is_harmless(self, file: SourceFile, index: int) -> bool:
+        """Whether a call changes none of its arguments unseen: a builtin function, or one of the project."""
+        call = file.calls[index]
+        if isinstance(call.func, Name) and call.func.id in PURE and call.func.id not in file.scopes_binding:
+            return True
+        callees = self.world.calls.callees(file, index, None)
+        return bool(callees) and all(isinstance(one, (Function, Class)) for one in callees)
+
+    def _at(self, expr: Expr, site: Site, depth: int) -> Any:
+        return Known(self.world, site).value(expr, depth - 1)
+
+
+def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
+    """Return a test with the name or constant instead of an attribute that only the function itself sets, at its top
+    level: `readonly` for `self.readonly`."""
+    if isinstance(test, Not):
+        return Not(_with_stored(test.operand, file, scope))
+    if isinstance(test, BoolOp):
+        return BoolOp(test.op, tuple(_with_stored(part, file, scope) for part in test.values))
+    if not isinstance(test, Attribute) or not isinstance(test.value, Name):
+        return test
+    owner = file.method_of(scope)
+    methods = file.children.get(owner, ()) if owner is not None else (scope,)
+    stores = [
+        one for method in methods for one in file.stores(method) if (one.base, one.key) == (test.value, test.attr)
+    ]
+    alone = len(stores) == 1 and stores[0].scope == scope and not stores[0].event.region
+    value = stores[0].value if alone else None
+    return value if isinstance(value, (Name, Constant)) else test
