@@ -366,8 +366,11 @@ class Project:
             if bound:
                 yield argument, Piece("", value, None)
             if isinstance(value, Instance) and isinstance(value.of, Class):
+                # A task or a module that passes its own method also keeps what methods of other classes put into it.
+                own = self.world.hierarchy.method(value.of, "__call__") is None
                 for piece in self.datasets.pieces(value):
-                    yield value.of.name, piece
+                    if not own or "." not in piece.path:
+                        yield value.of.name, piece
 
     def _called_by_workers(self, loader: Loader) -> Iterator[tuple[str, Value, bool]]:
         """The callables of a loader, each with its argument: "collate_fn". Instead of a bound method its object; with a
