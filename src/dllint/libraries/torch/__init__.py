@@ -172,7 +172,6 @@ LIBRARY = Library(
         nearby=(b".cuda(", b"torch.cuda", b".load(", b".backward(", b"for epoch in", b"set_default_"),
         beside={
             # A loader takes the length of a map-style dataset; many functions of torch have the other argument too.
-            b"def __getitem__": (b"__len__", b"ataset"),
             b"pin_memory": (b"Loader", b"ataloader", b"ata_loader", b"rain_loader", b"orkers", b"ataset"),
         },
     ),
