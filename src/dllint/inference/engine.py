@@ -385,7 +385,7 @@ class World:
         defines or, as in a package's `__init__.py`, imports."""
         classes = [member for member in self.members_like(module, Pattern("", "")) if isinstance(member, Class)]
         defined = [member for member in classes if member.file.path == module.path] or classes
-        return (*defined, CHOSEN) if 0 < len(defined) <= limits.MEMBERS.most else ()
+        return (*defined, CHOSEN) if defined and not limits.MEMBERS.exceeded(len(defined)) else ()
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """Return the values of the members of a module or class whose names match a pattern."""

@@ -67,7 +67,9 @@ def _any_module(world: Engine, base: Value) -> Values:
         return ()
     prefix = f"{world.index.module_name(base.path)}."
     found = world.index.beginning(base.path, prefix)
-    return tuple(Module(paths[-1]) for paths in found.values()) if 0 < len(found) <= limits.MEMBERS.most else ()
+    if limits.MEMBERS.exceeded(len(found)):
+        return ()
+    return tuple(Module(paths[-1]) for paths in found.values())
 
 
 def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values | None:
@@ -109,7 +111,7 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
         elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
             for base in world.values.evaluate(expr, site):
                 members = world.members_like(base, Pattern(last, text.suffix, text.inner))
-                found += members if 0 < len(members) <= limits.MEMBERS.most else (UNKNOWN,)
+                found += members if members and not limits.MEMBERS.exceeded(len(members)) else (UNKNOWN,)
         else:
             found.append(UNKNOWN)
     return tuple(dict.fromkeys(found))
