@@ -24,6 +24,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.iteration import mapped
+from dllint.inference.memo import Table
 from dllint.inference.origins import Origins
 from dllint.inference.values import (
     COLUMN_MARK,
@@ -104,6 +105,7 @@ class Arrays:
         self.repeated = RepeatedReads(world, self.origins)
         self.sizes = ArraySizes(world)
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
+        self._computed: Table[Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
         """The largest array among the values of an attribute that is assigned `expr` at `site`."""
@@ -159,6 +161,13 @@ class Arrays:
         """
         if limits.ARRAY_STEPS.exceeded(depth):
             return None
+        # What an expression is computed from branches at each step.
+        key = (expr, site, depth, many)
+        return self.world.memory.remember(
+            self._computed, key, lambda: self._find_computed(expr, site, depth, many), None
+        )
+
+    def _find_computed(self, expr: Expr, site: Site, depth: int, many: bool) -> Array | None:
         values, of = self.world.values.evaluate(expr, site), self._of if many else self.array
         found = next((array for value in values if (array := of(value)) is not None), None)
         if found is not None or not any(isinstance(value, (Unknown, Instance, External)) for value in values):

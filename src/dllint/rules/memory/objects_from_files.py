@@ -81,6 +81,7 @@ class Records(Readings):
         self.datasets = project.datasets
         self.in_loops = MadeInLoops(project.datasets)
         self._filled: Table[Held | None] = {}
+        self._objects: Table[Reading | None] = {}
         self._iterated: set[tuple[Expr, Site]] = set()
 
     def kept(self, kept: Kept) -> Held | None:
@@ -341,6 +342,11 @@ class Records(Readings):
         """
         if limits.COUNTING_DEPTH.reached(depth):
             return None
+        # Each part of an object may have many values, each with parts of its own.
+        key = (expr, site, depth)
+        return self.world.memory.remember(self._objects, key, lambda: self._find_object(expr, site, depth), None)
+
+    def _find_object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         if isinstance(expr, Dict):
             return self._record(expr, site, depth) or self._built(expr, site, depth)
         if isinstance(expr, (Tuple, List)):
