@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -350,23 +351,35 @@ if __name__ == "__main__":
 """
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A directory whose name leaves room for the sockets of `multiprocessing`: 108 bytes at most (unix(7))."""
+    with tempfile.TemporaryDirectory(prefix="dllint-") as made:
+        yield Path(os.path.realpath(made))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
-def test_a_signal_leaves_no_workers_behind(ending: str, method: str, overlay: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ending", "method"),
+    [
+        *(("SIGINT", "fork"), ("SIGTERM", "spawn"), ("SIGHUP", "forkserver")),
+        *(("SIGKILL", method) for method in ("fork", "spawn", "forkserver")),
+    ],
+)
+def test_a_signal_leaves_no_workers_behind(ending: str, method: str, overlay: None, short_path: Path) -> None:
     """While workers hang in an item, with batches in shared memory."""
     python = os.environ.get("DLLINT_TORCH_PYTHON", "")
     if not python:
         pytest.skip("DLLINT_TORCH_PYTHON names no interpreter")
-    (tmp_path / "tmp").mkdir()
+    (short_path / "tmp").mkdir()
     name = f"dllint-test-{os.getpid()}-{time.monotonic_ns()}"
-    process = started(tmp_path, name, LOADS.format(method=method), python)
+    process = started(short_path, name, LOADS.format(method=method), python)
     assert process.stdout is not None and process.stdout.readline() == "up\n"
     number = getattr(signal, ending)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == (-number if ending == "SIGKILL" else 128 + number), err
-    assert nothing_left(tmp_path) == []
+    assert nothing_left(short_path) == []
     assert not os.path.exists(f"/dev/shm/{name}")
     assert "/dllint/" not in err
 
