@@ -25,6 +25,7 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Expr, Region
+from dllint.inference import limits
 from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
@@ -48,10 +49,6 @@ from dllint.linking.conditions import tested_at
 from dllint.linking.source import Binding, SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
-_RETURNS = 3
-"""The most `return` statements of a function that a test calls."""
-_STEPS = 6
-"""The most expressions that a test is traced through."""
 _PLAIN = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
 )
@@ -95,7 +92,7 @@ class Decisions:
         return decided is not None and decided is not entry.holds
 
 
-def is_stable(world: Engine, expr: Expr, site: Site, depth: int = _STEPS) -> bool:
+def is_stable(world: Engine, expr: Expr, site: Site, depth: int = limits.TESTED_STEPS.most) -> bool:
     """Whether what the interpreter knows of a test is all that a run can see there.
 
     That is so for parameters in a known activation, for names that are bound to constants, and for attributes of
@@ -103,6 +100,7 @@ def is_stable(world: Engine, expr: Expr, site: Site, depth: int = _STEPS) -> boo
     names, has values that no source shows.
     """
     if depth == 0:
+        limits.TESTED_STEPS.met()
         return False
     if isinstance(expr, Name):
         return all(_is_fixed(world, binding, where, depth) for binding, where in world.symbols.lookup(expr.id, site))
@@ -167,7 +165,7 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
         if not isinstance(one, Function):
             return False
         returns = one.file.scopes[one.scope].events_of("return")
-        if len(returns) > _RETURNS:
+        if limits.TESTED_RETURNS.exceeded(len(returns)):
             return False
         for event in returns:
             there = Site(one.file, one.scope, event.region, (event.span.line, event.span.column), one.frame)

@@ -153,6 +153,8 @@ LAUNCHES = Limit("launches of a project, one for each call of the function aroun
 LAUNCH_ROUNDS = Limit("rounds in which launches make other launches known", 3)
 TOP_LEVEL_FUNCTIONS = Limit("functions that the calls at the top level of one file lead to", 3000)
 """Only files with hundreds of calls at their top level have more: one of PyTorch with 737 leads to 180,000."""
+TESTED_STEPS = Limit("expressions that a condition is traced through", 6)
+TESTED_RETURNS = Limit("returns of one function that a condition calls", 3)
 CHAINS = Limit("chains by which one start method reaches a function", 3)
 CHAIN_LENGTH = Limit("calls of one chain from a launch to a loader", 80)
 AFTER_SETTING = Limit("functions that run after a start method is set", 200)
