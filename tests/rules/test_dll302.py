@@ -73,6 +73,11 @@ FOUND: dict[str, str] = {
         "            files = open(one['file'])\n            for name in one['names']:\n"
         "                names.append(name)\n        return image, names\n",
     ),
+    "a list that a function of the project stacks": dataset(
+        "self.rows = []  # DLL302\nfor name in os.listdir(path):\n    self.rows.extend(json.load(open(name)))\n"
+        "self.rows = stack(self.rows)",
+        before="def stack(rows):\n    return [*rows]\n",
+    ),
     "an entry under a constant key": dataset(
         "self.rows = {}  # DLL302\nself.rows['train'] = json.load(open(path))",
         extra=READ.replace("self.rows[index]", "self.rows['train'][index]"),
@@ -356,6 +361,11 @@ SILENT: dict[str, str] = {
         "self.rows = []\nfor name in os.listdir(path):\n    self.rows.extend(json.load(open(name)))\n"
         "self.rows = numpy.asarray(self.rows)",
         before="import numpy\n",
+    ),
+    "a list that becomes an array by another name": dataset(
+        "self.rows = []\nfor name in os.listdir(path):\n    self.rows.extend(json.load(open(name)))\n"
+        "self.rows = made(self.rows)",
+        before="from numpy import asarray as made\n",
     ),
     "entries that become arrays": dataset(
         "self.rows = {'one': []}\nfor key in self.rows:\n    self.rows[key].extend(json.load(open(path)))\n"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Event, Expr
-from dllint.inference.values import Class, Frame, Site
+from dllint.inference.values import Class, External, Frame, Site
+from dllint.libraries.index import MAKERS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
 from dllint.linking.source import SourceFile, last_name
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 
 Release = Literal["surely", "perhaps", "never"]
 _UNCONDITIONAL = frozenset({"with", "try", "tryelse", "finally"})
-_TO_ARRAYS = frozenset(
-    {"array", "asarray", "concatenate", "stack", "vstack", "hstack", "from_numpy", "tensor", "as_tensor"}
-)
-"""Last names of functions of numpy and torch that build an array from the elements of a list."""
 _Moment = tuple[tuple[int, int, bool], ...]
 
 
@@ -75,7 +72,7 @@ class Releases:
         made = (file.path, store.scope) in self.init_code(cls)
         places = self._places(cls).get(str(store.key), []) if made else []
         if not made:
-            places = [_Place(file, store.scope, event, ()) for event in _releases(file, store.scope, store)]
+            places = [_Place(file, store.scope, event, ()) for event in _releases(self.world, file, store.scope, store)]
         found = {self._by(kept, place, frame) for place in places if kept.moment < place.moment}
         return "surely" if "surely" in found else "perhaps" if "perhaps" in found else "never"
 
@@ -93,7 +90,7 @@ class Releases:
                 receiver = Name(file.scopes[scope].params[0].name)
                 for event in file.scopes[scope].events:
                     target = event.target
-                    if _lets_go(file, event) and isinstance(target, Attribute) and target.value == receiver:
+                    if _lets_go(self.world, file, event) and isinstance(target, Attribute) and target.value == receiver:
                         found.setdefault(target.attr, []).append(_Place(file, scope, event, hops))
         return found
 
@@ -132,29 +129,37 @@ class Releases:
         return "surely" if sure else "perhaps"
 
 
-def is_array_of(file: SourceFile, call: int, expr: Expr) -> bool:
+def is_array_of(world: World, file: SourceFile, call: int, expr: Expr) -> bool:
     """Whether a call builds an array of values, and not of objects, from what an expression gives."""
     written = file.calls[call]
-    if last_name(written.func) not in _TO_ARRAYS or not written.args or written.args[0].value != expr:
+    if not written.args or written.args[0].value != expr:
+        return False
+    called = world.values.evaluate(written.func, world.call_site(file, call, None))
+    names = [canonical(one.name) for one in called if isinstance(one, External)]
+    if not any(((maker := MAKERS.get(name)) and maker.shape == "same") or name in NEW_STORAGE for name in names):
         return False
     kinds = (one.value for one in written.args if one.keyword == "dtype")
     return not any(last_name(kind) in ("object", "object_") or kind == Constant("O") for kind in kinds)
 
 
-def _lets_go(file: SourceFile, event: Event) -> bool:
+def _lets_go(world: World, file: SourceFile, event: Event) -> bool:
     if event.kind == "delete":
         return True
     if event.kind != "assign" or event.detail is not None or event.target is None:
         return False
     if isinstance(event.value, CallRef):
-        return is_array_of(file, event.value.index, event.target)
+        return is_array_of(world, file, event.value.index, event.target)
     return isinstance(event.value, Constant)
 
 
-def _releases(file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
+def _releases(world: World, file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
     """The statements of a function that release what the function itself sets."""
     for event in file.scopes[scope].events:
-        if isinstance(store.key, str) and event.target == Attribute(store.base, store.key) and _lets_go(file, event):
+        if (
+            isinstance(store.key, str)
+            and event.target == Attribute(store.base, store.key)
+            and _lets_go(world, file, event)
+        ):
             yield event
 
 

@@ -245,7 +245,7 @@ class Records(Readings):
             event.kind == "assign"
             and event.target == entry
             and isinstance(event.value, CallRef)
-            and is_array_of(change.file, event.value.index, entry)
+            and is_array_of(self.world, change.file, event.value.index, entry)
             for event in change.file.scopes[change.scope].events
         )
 
