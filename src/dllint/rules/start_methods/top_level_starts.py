@@ -70,7 +70,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     if project.ask(_starting_files).isdisjoint(project.import_graph.loaded_with(file.path)):
         return []
     bodies = _bodies(project, file)
-    found = sorted((start for scope in bodies for start in _run_by(project, file, scope)), key=lambda start: start.span)
+    found = sorted(_run_by(project, file, bodies), key=lambda start: start.span)
     end = _last_run(project, file) if found else None
     return [one for one in found if end is None or one.span < end]
 
@@ -123,41 +123,42 @@ def _bodies(project: Project, file: SourceFile) -> list[int]:
     return found
 
 
-def _run_by(project: Project, file: SourceFile, scope: int) -> Iterator[TopLevelStart]:
+def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[TopLevelStart]:
     """The starts that the statements of one of these scopes lead to."""
-    module = Reached(file, scope, None)
-    yield from _here(project, module, file)
     walked = 0
-    for index in file.calls_of(scope):
-        if limits.TOP_LEVEL_FUNCTIONS.reached(walked):
-            break
-        call = file.calls[index]
-        if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
-            continue
-        at = (call.statement.line, call.statement.column)
-        if project.world.impossible(Site(file, scope, call.region, at, None)):
-            continue
-        starts = [
-            stepped(
-                module,
-                index,
-                target._replace(frame=project.world.told_apart(file, index, target.function, target.frame)),
-            )
-            for target in project.world.calls.targets(file, index)
-            if begins(file, index, target)
-        ]
-        text = f"`{render(call.func, file)}`"
-        for reached in reach(project.world, starts, lambda here, inner: _follows(project, here, inner), again=True):
-            walked += 1
-            for start in _here(project, reached, file):
-                first, *others = reached.hops()
-                starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
-                hops = (*others, starts_here)
-                nested = scope > 0 or call.region > 0
-                certain = start.certain and all(_is_direct(project, *one[:2]) for one in reached.calls)
-                yield TopLevelStart(
-                    file, call.span, call.statement, nested, certain, text, start.method, start.loader, hops
+    for scope in scopes:
+        module = Reached(file, scope, None)
+        yield from _here(project, module, file)
+        for index in file.calls_of(scope):
+            if limits.TOP_LEVEL_FUNCTIONS.reached(walked):
+                break
+            call = file.calls[index]
+            if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
+                continue
+            at = (call.statement.line, call.statement.column)
+            if project.world.impossible(Site(file, scope, call.region, at, None)):
+                continue
+            starts = [
+                stepped(
+                    module,
+                    index,
+                    target._replace(frame=project.world.told_apart(file, index, target.function, target.frame)),
                 )
+                for target in project.world.calls.targets(file, index)
+                if begins(file, index, target)
+            ]
+            text = f"`{render(call.func, file)}`"
+            for reached in reach(project.world, starts, lambda here, inner: _follows(project, here, inner), again=True):
+                walked += 1
+                for start in _here(project, reached, file):
+                    first, *others = reached.hops()
+                    starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
+                    hops = (*others, starts_here)
+                    nested = scope > 0 or call.region > 0
+                    certain = start.certain and all(_is_direct(project, *one[:2]) for one in reached.calls)
+                    yield TopLevelStart(
+                        file, call.span, call.statement, nested, certain, text, start.method, start.loader, hops
+                    )
 
 
 def _starting_files(project: Project) -> frozenset[str]:
