@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import UNKNOWN, Frame, Site, Values
 from dllint.linking.source import SourceFile
+from dllint.span import Span
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,12 @@ class Change(NamedTuple):
     def site(self, frame: Frame | None) -> Site:
         """Return the site of the mutation in an activation."""
         return Site(self.file, self.scope, self.region, self.at, frame)
+
+    def statement(self) -> Span | None:
+        """Return the statement that contains the mutation; None for one in a comprehension, for example."""
+        spans = [event.span for event in self.file.scopes[self.scope].events]
+        spans += [self.file.calls[index].statement for index in self.file.calls_of(self.scope)]
+        return next((span for span in spans if (span.line, span.column) == self.at), None)
 
 
 FILLING = frozenset({"set", "default", "merge", "add", "extend"})

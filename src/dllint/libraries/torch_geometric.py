@@ -38,6 +38,8 @@ LIBRARY = Library(
         **{f"torch_geometric.nn.{name}().loader": LoaderApi(()) for name in ("Node2Vec", "MetaPath2Vec")},
     },
     datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
+    # torch_geometric/data/data.py: keyword arguments become attributes.
+    keeps_as_given=frozenset({"torch_geometric.data.Data", "torch_geometric.data.TemporalData"}),
     # torch_geometric/data/dataset.py: a copy of the dataset that keeps all of its attributes
     subsets=dict.fromkeys(
         (

@@ -67,7 +67,8 @@ class Array:
 
     `size` is its size in bytes and `item` the bytes per element, each None if unknown. `source` is "shape" or "file".
     `alone` is False if one such array is small, so that it only counts as one of many. `read` is False if none of it is
-    in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns.
+    in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns. `put` is
+    the statement that puts it into a container.
     """
 
     library: str
@@ -81,6 +82,7 @@ class Array:
     mappable: bool = False
     table: bool = False
     frame: Frame | None = None
+    put: tuple[SourceFile, Span] | None = None
 
     @property
     def span(self) -> Span:
@@ -243,12 +245,12 @@ class Arrays:
                 # `arrays += [array]` adds one like `arrays.append(array)`.
                 read = (self._read(one, at, turns, where) for one, at in displayed)
                 if (found := next((one for one in read if one is not None), None)) is not None:
-                    return found
+                    return _put_by(found, change)
             elif change.kind in ("extend", "merge"):
                 inner += given
             else:
                 if (found := self._read(change.value, where, turns, where)) is not None:
-                    return found
+                    return _put_by(found, change)
                 inner += given
         inner += (one for part in _written(expr) for one in evaluate(part, site))
         parts = [*inner, *value.parts] if isinstance(value, Display) else inner
@@ -405,6 +407,12 @@ class Arrays:
         if kind != OPAQUE or value.call < 0:
             return None
         return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
+
+
+def _put_by(array: Array, change: Change) -> Array:
+    """The array with the statement that puts it into a container."""
+    span = change.statement()
+    return array if span is None else replace(array, put=(change.file, span))
 
 
 def _written(expr: Expr) -> Iterable[Expr]:

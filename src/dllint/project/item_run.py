@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -53,7 +53,8 @@ class ItemRun:
         given: parameters that hold the index of an item.
         given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
         handed: for each parameter the caller, which reading an item also runs, and its argument.
-        index: names that hold the index of an item, or the element of a list of keys at that index.
+        index: names that hold the index of an item, or the element of a list of keys at that index. In an entry that
+            does not read the index which it is given, the random numbers that it draws instead.
         fields: the same, including the fields of records (`path, label = self.samples[index]`).
     """
 
@@ -80,11 +81,33 @@ class ItemRun:
 
     @cached_property
     def index(self) -> set[str]:
-        return self._closed(set(self.given), fields=False)
+        return self._closed({*self.given, *self._instead}, fields=False)
 
     @cached_property
     def fields(self) -> set[str]:
-        return self._closed({*self.given, *self.given_parts}, fields=True)
+        return self._closed({*self.given, *self.given_parts, *self._instead}, fields=True)
+
+    @cached_property
+    def draws_index(self) -> bool:
+        """Whether the function is `__getitem__` and never reads the index that it is given."""
+        read = self.file.facts.loaded
+        return not self.run.hops and bool(self.given) and all(self.scope not in read.get(one, ()) for one in self.given)
+
+    @property
+    def _instead(self) -> Set[str]:
+        """The names of random numbers that are drawn in place of the index."""
+        return self._assigned(self._is_index) if self.draws_index else frozenset()
+
+    def _is_index(self, expr: Expr) -> bool:
+        """Whether an expression draws a number in place of the index: not one below a constant, which may number the
+        entries of a small table."""
+        called = self.file.calls[expr.index] if isinstance(expr, CallRef) else None
+        if called is not None and isinstance(called.func, Attribute) and last_name(called.func) in ("item", "tolist"):
+            return self._is_index(called.func.value)
+        if called is not None and last_name(called.func) == "int":
+            return any(self._is_index(one.value) for one in called.args)
+        bounds = [one.value for one in called.args] if called is not None and self.is_draw(expr) else []
+        return any(not isinstance(bound, (Constant, Tuple)) for bound in bounds)
 
     def _closed(self, names: set[str], fields: bool) -> set[str]:
         """The closure of `names` under assignment: with all names assigned from them."""
@@ -110,17 +133,18 @@ class ItemRun:
     @cached_property
     def drawn(self) -> set[str]:
         """Names that hold a random number used to pick an item."""
-        return self._closed(
-            {
-                event.target.id
-                for event in self.events
-                if event.kind == "assign"
-                and isinstance(event.target, Name)
-                and event.value is not None
-                and self.is_draw(event.value)
-            },
-            fields=False,
-        )
+        return self._closed(self._assigned(self.is_draw), fields=False)
+
+    def _assigned(self, meets: Callable[[Expr], bool]) -> set[str]:
+        """The names that are assigned an expression which meets a condition."""
+        return {
+            event.target.id
+            for event in self.events
+            if event.kind == "assign"
+            and isinstance(event.target, Name)
+            and event.value is not None
+            and meets(event.value)
+        }
 
     def is_draw(self, expr: Expr) -> bool:
         """Whether an expression draws a random number, or one random element."""
@@ -152,6 +176,8 @@ class ItemRun:
             case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
                 call = self.file.calls[expr.index]
                 parts = [*call.func.children(), *(argument.value for argument in call.args)]
+            case CallRef() if self.draws_index and self._is_index(expr):
+                return True
             case CallRef() if fields and self._is_own_call(expr):
                 parts = [argument.value for argument in self.file.calls[expr.index].args]
             case CallRef() if not fields:
@@ -206,6 +232,9 @@ class ItemRun:
                 call = self.file.calls[expr.index]
                 if isinstance(call.func, Attribute) and call.func.attr == "get" and call.args:
                     found.append(Lookup(expr, call.func.value, call.args[0].value))
+                elif self.draws_index and self._is_index(expr) and call.args:
+                    # `random.choice(rows)`
+                    found.append(Lookup(expr, call.args[0].value, expr))
         return found
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
+from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value, Values
+from dllint.libraries.contents import contents, keeps_as_it_is
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS, NETWORKS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
@@ -157,13 +158,40 @@ class Tensors:
 
     def _storages(self, value: Value, depth: int) -> int | None:
         """The number of storages that a value provably holds; None if it holds some and their number is unknown."""
-        if isinstance(value, Instance):
-            return None if self._is_array_of_tensors(value) else int(self.owns_storage(value))
-        if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
+        if isinstance(value, Instance) and self._is_array_of_tensors(value):
+            return None
+        if isinstance(value, Instance) and self.owns_storage(value):
+            return 1
+        if not isinstance(value, (Display, Mapping, Instance)) or limits.CONTAINER_DEPTH.exceeded(depth):
             return 0
         if (value, depth) not in self._counts:
-            self._counts[value, depth] = self._count(value, depth)
+            # An object may hold itself.
+            self._counts[value, depth] = 0
+            self._counts[value, depth] = (
+                self._in_object(value, depth) if isinstance(value, Instance) else self._count(value, depth)
+            )
         return self._counts[value, depth]
+
+    def _in_object(self, value: Instance, depth: int) -> int | None:
+        """The number of storages that the attributes of a record hold: an object of a class of the project, or one that
+        keeps the arguments of its constructor (`Data(x=features, y=label)`)."""
+        if isinstance(value.of, External):
+            inner = contents(self.world, value)
+            parts: list[Values] = [] if inner.given else [(one,) for one in inner.values]
+            parts += [(one,) for one in self.datasets.assigned.of_object(value)] if parts else []
+        elif any(not keeps_as_it_is(one) for one in self.world.hierarchy.externals(value.of)):
+            # Networks and datasets are no records.
+            return 0
+        else:
+            dropped = self.datasets.dropped(value)
+            by_attribute: dict[str, list[Value]] = {}
+            for kept in self.datasets.kept(value):
+                if kept.attr not in dropped and kept.initial:
+                    by_attribute.setdefault(kept.attr, []).extend(kept.values)
+            parts = [tuple(values) for values in by_attribute.values()]
+            parts += [(one,) for one in contents(self.world, value).values]
+        each = [self._of_values(values, depth) for values in parts]
+        return None if None in each else sum(one for one in each if one is not None)
 
     def _is_array_of_tensors(self, value: Instance) -> bool:
         """Whether a value is a NumPy object array into which tensors with storages of their own are put."""
@@ -223,7 +251,10 @@ class Tensors:
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
         """The number of storages that an element provably holds: 0 if it may be something else, None if unknown."""
-        values = self.world.values.evaluate(expr, site)
+        return self._of_values(self.world.values.evaluate(expr, site), depth)
+
+    def _of_values(self, values: Values, depth: int) -> int | None:
+        """The same for the possible values of an element."""
         counts = [self._storages(one, depth + 1) for one in values if not isinstance(one, Const)]
         if 0 in counts or not counts:
             return 0

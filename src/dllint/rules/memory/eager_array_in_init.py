@@ -145,7 +145,10 @@ def _judge(
     values["remedy"] = "tensor" if array.library == "torch" else "load" if array.mappable else "main"
     apart = array.span.line != kept.span.line or array.file is not kept.file
     kept_too = Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
-    made = (*((Place(array.file.path, array.span, "made here"),) if apart else ()), kept_too)
+    places = [Place(array.file.path, array.span, "made here")] if apart else []
+    if array.put is not None and array.put[1].line not in (array.span.line, kept.span.line):
+        places.append(Place(array.put[0].path, array.put[1], "put into it here"))
+    made = (*places, kept_too)
     finding = Finding(
         CODE,
         kept.file.path,

@@ -448,11 +448,9 @@ def _object_bytes(expr: Expr) -> int | None:
 
 
 def _statement(change: Change) -> tuple[SourceFile, Span] | None:
-    """The statement that changes a container."""
-    spans = [event.span for event in change.file.scopes[change.scope].events]
-    spans += [change.file.calls[index].statement for index in change.file.calls_of(change.scope)]
-    found = next((span for span in spans if (span.line, span.column) == change.at), None)
-    return None if found is None else (change.file, found)
+    """The statement that changes a container, with its file."""
+    span = change.statement()
+    return None if span is None else (change.file, span)
 
 
 def _is_split(value: Value) -> bool:

@@ -187,7 +187,4 @@ def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:
 
 def _statement(change: Change) -> Span:
     """The statement that adds to a container, or that of the loop around it."""
-    spans = [event.span for event in change.file.scopes[change.scope].events]
-    spans += [change.file.calls[index].statement for index in change.file.calls_of(change.scope)]
-    around = change.file.facts.regions[change.region].span
-    return next((span for span in spans if (span.line, span.column) == change.at), around)
+    return change.statement() or change.file.facts.regions[change.region].span

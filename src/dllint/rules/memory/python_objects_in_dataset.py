@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.memory_trend import grows
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class, External, Instance
+from dllint.inference.values import Class, External, Instance, Value
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE, TEXT
+from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
@@ -18,9 +19,11 @@ from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
+from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading, grows_when_forked
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
@@ -94,6 +97,9 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
             continue
         held = records.kept(kept)
         if held is None:
+            filled = _under_tuples(project, value, kept, holder)
+            if filled is not None:
+                yield keeping, Held(None, None, filled, keys=True)
             continue
         reading = held.reading
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
@@ -115,6 +121,21 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         if opaque and (collected is not None or not by_field):
             continue
         yield keeping, held
+
+
+def _under_tuples(project: Project, value: Instance, kept: Kept, holder: Class) -> tuple[SourceFile, Span] | None:
+    """The statement that fills a dict under tuples of fields of the items, which workers look it up by."""
+    if not project.item_code.keyed(value, kept.attr, holder):
+        return None
+    places = [project.ask(KeyedByTuples).filled(one, _items_of(project, value)) for one in kept.values]
+    return next((place for place in places if place is not None), None) if all(places) else None
+
+
+def _items_of(project: Project, value: Instance) -> Iterator[Value]:
+    """The containers of a dataset that its workers index by item."""
+    for one in project.datasets.kept(value):
+        if one.initial and project.item_code.indexed(value, one.attr):
+            yield from one.values
 
 
 def _one_per_item(project: Project, value: Instance, attr: str, holder: Class) -> bool:
@@ -169,8 +190,8 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
             values["workers"] = regime.workers.described
             message = "made_fork_total" if forked else "made_total"
     elif held.reading is None:
-        message = "each_fork" if forked else "each"
-        values["remedy"] = "numbers" if forked else "numbers_sent"
+        message = ("keys" if held.keys else "each") + ("_fork" if forked else "")
+        values["remedy"] = ("keys" if held.keys else "numbers") + ("" if forked else "_sent")
         if held.filled is not None:
             related = (Place(held.filled[0].path, held.filled[1], "put into it here"),)
     else:

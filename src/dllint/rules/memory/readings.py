@@ -106,7 +106,8 @@ class Reading:
 @dataclass(frozen=True)
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
-    is None for objects that the program itself makes. `filled` is the statement that puts them into a container.
+    is None for objects that the program itself makes. `filled` is the statement that puts them into a container. With
+    `keys` they are the keys of a dict.
 
     Without a size and a reading, loops over data make one per item.
     """
@@ -114,6 +115,7 @@ class Held:
     reading: Reading | None
     size: int | None
     filled: tuple[SourceFile, Span] | None = None
+    keys: bool = False
 
     @property
     def table(self) -> bool:
