@@ -245,14 +245,14 @@ class Arrays:
                 # `arrays += [array]` adds one like `arrays.append(array)`.
                 read = (self._read(one, at, turns, where) for one, at in displayed)
                 if (found := next((one for one in read if one is not None), None)) is not None:
-                    return _put_by(found, change)
+                    return put_by(found, change)
             elif change.kind in ("extend", "merge"):
                 inner += given
             else:
                 if (found := self._read(change.value, where, turns, where)) is not None:
-                    return _put_by(found, change)
+                    return put_by(found, change)
                 inner += given
-        inner += (one for part in _written(expr) for one in evaluate(part, site))
+        inner += (one for part in written(expr) for one in evaluate(part, site))
         parts = [*inner, *value.parts] if isinstance(value, Display) else inner
         containers = [one for one in dict.fromkeys(parts) if isinstance(one, (Display, Mapping)) and one != value]
         return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
@@ -409,13 +409,13 @@ class Arrays:
         return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
 
 
-def _put_by(array: Array, change: Change) -> Array:
+def put_by(array: Array, change: Change) -> Array:
     """The array with the statement that puts it into a container."""
     span = change.statement()
     return array if span is None else replace(array, put=(change.file, span))
 
 
-def _written(expr: Expr) -> Iterable[Expr]:
+def written(expr: Expr) -> Iterable[Expr]:
     """The elements of a list, tuple or dict display."""
     if isinstance(expr, Dict):
         return [entry for key, entry in expr.items if key is not None]

@@ -20,6 +20,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import grows_when_forked
+from dllint.rules.memory.unpickled_arrays import UnpickledArrays
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     array = project.arrays.inside(kept.values)
                     if array is None and kept.store.value is not None:
                         array = project.arrays.computed(kept.store.value, kept.site)
+                    array = array or project.ask(UnpickledArrays).kept(value, kept, holder)
                 if array is None or (array.size is None and _is_no_data(project, keeping, value)):
                     continue
                 if collates and not _is_read_by(project, value, array):
