@@ -358,3 +358,44 @@ def test_a_function_that_makes_the_dataset_uses_it_first(
     )
 
     assert [finding.span.line for finding in told({"data.py": source}, **SELECT)] == lines
+
+
+TRANSFORMED = """\
+import numpy as np
+from torch_geometric.loader import NeighborSampler
+
+class Papers:
+    def __init__(self, path):
+        self.path = path
+
+    @property
+    def features(self):
+        return np.load(self.path, mmap_mode="r")
+
+class Batches:
+    def __init__(self, papers):
+        self.x = papers.features
+
+    def convert(self, size, ids, edges):
+        return self.x[ids]
+
+    def loader(self, edges):
+        return NeighborSampler(edges, sizes=[3], transform=CONVERT, num_workers=4)
+
+def main(edges):
+    for batch in Batches(Papers("a.npy")).loader(edges):
+        print(batch)
+
+if __name__ == "__main__":
+    main(None)
+"""
+
+
+@pytest.mark.parametrize(("convert", "lines"), [("self.convert", [14]), ("print", [])])
+def test_the_transform_of_a_sampler_is_sent_to_workers(
+    convert: str, lines: list[int], told: Callable[..., Any]
+) -> None:
+    found = told({"data.py": TRANSFORMED.replace("CONVERT", convert)}, **SELECT)
+
+    assert [finding.span.line for finding in found] == lines
+    assert all("opened here" in [place.message for place in finding.related] for finding in found)

@@ -7,7 +7,8 @@ _SAMPLERS = {
     **dict.fromkeys(("NeighborLoader", "LinkNeighborLoader"), LoaderApi(("data", "num_neighbors"), dataset="data")),
     "HGTLoader": LoaderApi(("data", "num_samples"), dataset="data"),
     "ClusterLoader": LoaderApi(("cluster_data",), dataset="cluster_data"),
-    "NeighborSampler": LoaderApi(("edge_index", "sizes"), dataset="edge_index"),
+    # loader/neighbor_sampler.py: its own `collate_fn` calls `transform` in the workers.
+    "NeighborSampler": LoaderApi(("edge_index", "sizes"), dataset="edge_index", names={"collate_fn": "transform"}),
     "RandomNodeLoader": LoaderApi(("data", "num_parts"), dataset="data"),
     "ShaDowKHopSampler": LoaderApi(("data", "depth", "num_neighbors"), dataset="data"),
     **{

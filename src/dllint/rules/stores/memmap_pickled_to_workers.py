@@ -9,8 +9,10 @@ from dllint.evidence.thresholds import MIB
 from dllint.evidence.wording import counted, mebibytes
 from dllint.facts.nodes import Attribute, Subscript
 from dllint.finding import Finding, Fix, Place
+from dllint.inference.values import Function
 from dllint.libraries.numpy import SHARED_ARRAY, SHARED_CTYPES
 from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
 from dllint.project.launches import Launch
@@ -67,12 +69,17 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     ]
     loaders = [project.loader_place(one) for one, _, _ in found]
     kept = copied.kept
+    path, span, statement = file.path, call.span, call.statement
     store = [] if kept is None or kept.span.line == call.span.line else [Place(kept.file.path, kept.span, "kept here")]
+    if kept is not None and store and _by_property(project, file, call.scope):
+        # A property maps the file anew each time, and what is to change is that an object keeps the map.
+        path, span, statement = kept.file.path, kept.span, kept.store.event.span
+        store = [Place(file.path, call.span, "opened here")]
     touch = [] if copied.touch is None else [project.place(copied.touch)]
     return Finding(
         CODE,
-        file.path,
-        call.span,
+        path,
+        span,
         "lost" if any(_filled(project, one, other) for one, _, other in found) else "main",
         {
             "kept": f"`{copied.label}`",
@@ -92,8 +99,12 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
             *dict.fromkeys(others),
         ),
         fixes=_FIXES if copied.opener.what not in _REMEDIES else (),
-        statement=call.statement,
+        statement=statement,
     )
+
+
+def _by_property(project: Project, file: SourceFile, scope: int) -> bool:
+    return file.method_of(scope) is not None and project.world.hierarchy.is_property(Function(file, scope))
 
 
 def _filled(project: Project, loader: Loader, copied: Copied) -> bool:
