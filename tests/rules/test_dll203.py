@@ -767,3 +767,40 @@ def test_what_a_subset_is_given_is_its_dataset(told: Callable[..., Any]) -> None
     (found,) = told(files, **SELECT)
 
     assert found.values["kept"] == "Part.dataset.env"
+
+
+LOGGED = """\
+import logging
+from loguru import logger
+from torch.utils.data import DataLoader
+
+class Collate:
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, batch):
+        logger.info(len(batch))
+        return batch
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, collate_fn=Collate(LOG), multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "flagged"),
+    [
+        ("logger", True),
+        ("logger.bind(part='data')", True),
+        ("logger.opt(colors=True)", True),
+        ("{'log': logger}", True),
+        ("logger.info", True),
+        ("logging.getLogger('data')", False),
+        ("logger.level('INFO')", False),
+        ("None", False),
+    ],
+)
+def test_a_loguru_logger(told: Callable[..., Any], log: str, flagged: bool) -> None:
+    found = told({"data.py": LOGGED.replace("LOG)", f"{log})")}, **SELECT)
+
+    assert [one.values["remedy"] for one in found] == ["logger"] * flagged

@@ -363,8 +363,18 @@ class Arrays:
             return None
         if maker.shape == "file":
             size = self.sizes.of_file(plain, by_name, site) if maker.alone else None
-            kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
-            return Array(maker.library, size, "file", file, index, frame=value.frame, table=maker.table, **kinds)
+            return Array(
+                maker.library,
+                size,
+                "file",
+                file,
+                index,
+                alone=maker.alone,
+                read=maker.read,
+                mappable=maker.mapped == "mmap_mode",
+                table=maker.table,
+                frame=value.frame,
+            )
         if maker.shape in ("same", "other"):
             if not plain and maker.size in by_name:
                 plain = [by_name[maker.size]]
