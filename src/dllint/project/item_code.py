@@ -48,27 +48,32 @@ class ItemCode:
         self.world = world
         self.workers = workers
         self._answers = Answers(world)
-        self._runs: dict[Class, list[ItemRun]] = {}
-        self._of_line: dict[tuple[Class, Class], list[ItemRun]] = {}
-        self._uses: dict[tuple[Class, Class, str], list[_Use]] = {}
+        self._runs: dict[int, list[ItemRun]] = {}
+        self._of_line: dict[tuple[int, Class], list[ItemRun]] = {}
+        self._uses: dict[tuple[int, Class, str], list[_Use]] = {}
+
+    def kind(self, value: Instance) -> int:
+        """A number that datasets share exactly if reading an item of them runs the same functions."""
+        return id(self.workers.of_dataset(value))
 
     def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
         """The dataset's own methods that reading an item runs, the entry first; with `holder`, the methods of its
         object of that class."""
         assert isinstance(value.of, Class)
         of = holder or value.of
-        kept = self._of_line.get((value.of, of))
+        kept = self._of_line.get((self.kind(value), of))
         if kept is None:
             line = {cls.key for cls in self.world.hierarchy.line(of) if isinstance(cls, Class)}
-            kept = self._of_line[value.of, of] = [one for one in self.all_runs(value) if one.owner in line]
+            kept = self._of_line[self.kind(value), of] = [one for one in self.all_runs(value) if one.owner in line]
         return kept
 
     def all_runs(self, value: Instance) -> list[ItemRun]:
         """All functions that reading an item runs, the entry first; those without an own object have no receiver."""
         assert isinstance(value.of, Class)
-        found = self._runs.get(value.of)
+        kind = self.kind(value)
+        found = self._runs.get(kind)
         if found is None:
-            found = self._runs[value.of] = []
+            found = self._runs[kind] = []
             by_scope: dict[tuple[str, int], ItemRun] = {}
             for run in self.workers.of_dataset(value):
                 handed = self._handed(run, by_scope)
@@ -128,7 +133,8 @@ class ItemCode:
         dataset that holds this object, and functions that receive it as an argument."""
         assert isinstance(value.of, Class)
         of = holder or value.of
-        found = self._uses.get((value.of, of, attr))
+        key = (self.kind(value), of, attr)
+        found = self._uses.get(key)
         if found is None:
             own = {attr, *self._properties(of, attr)}
             ways = self._ways(value, of, own)
@@ -143,7 +149,7 @@ class ItemCode:
                 }
                 if attrs or given:
                     table[id(run)] = _Use(run, attrs, run.aliases(attrs, given))
-            found = self._uses[value.of, of, attr] = list(table.values())
+            found = self._uses[key] = list(table.values())
         return found
 
     def _properties(self, cls: Class, attr: str) -> set[str]:

@@ -176,6 +176,8 @@ class ItemRun:
             case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
                 call = self.file.calls[expr.index]
                 parts = [*call.func.children(), *(argument.value for argument in call.args)]
+            case CallRef() if (entry := self._entry_asked(expr)) is not None:
+                parts = (entry.key, entry.container) if fields else (entry.key,)
             case CallRef() if self.draws_index and self._is_index(expr):
                 return True
             case CallRef() if fields and self._is_own_call(expr):
@@ -188,6 +190,13 @@ class ItemRun:
         """The parts of a call's result that depend on the index of the item; None for the result as a whole."""
         given = {one.value for one in self.file.calls[call].args if self.derived(one.value, names)}
         return self.answers.parts(self.run, call, given) if given else frozenset()
+
+    def _entry_asked(self, expr: CallRef) -> Lookup | None:
+        """The lookup that a call of `get` is: `table.get(index)`; None for other calls."""
+        call = self.file.calls[expr.index]
+        if isinstance(call.func, Attribute) and call.func.attr == "get" and call.args:
+            return Lookup(expr, call.func.value, call.args[0].value)
+        return None
 
     def _is_own_call(self, expr: CallRef) -> bool:
         """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`."""
@@ -230,8 +239,8 @@ class ItemRun:
                 found.append(Lookup(expr, expr.value, expr.index))
             elif isinstance(expr, CallRef):
                 call = self.file.calls[expr.index]
-                if isinstance(call.func, Attribute) and call.func.attr == "get" and call.args:
-                    found.append(Lookup(expr, call.func.value, call.args[0].value))
+                if (entry := self._entry_asked(expr)) is not None:
+                    found.append(entry)
                 elif self.draws_index and self._is_index(expr) and call.args:
                     # `random.choice(rows)`
                     found.append(Lookup(expr, call.args[0].value, expr))

@@ -88,14 +88,15 @@ class Caches:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self._growing: dict[Class, list[Cache]] = {}
+        self._growing: dict[int, list[Cache]] = {}
 
     def growing(self, value: Instance) -> list[Cache]:
         """The caches of a dataset that grow with the number of items that a worker has read."""
         assert isinstance(value.of, Class)
-        found = self._growing.get(value.of)
+        kind = self.project.item_code.kind(value)
+        found = self._growing.get(kind)
         if found is None:
-            found = self._growing[value.of] = list(self._find(value))
+            found = self._growing[kind] = list(self._find(value))
         return found
 
     def _find(self, value: Instance) -> Iterator[Cache]:
