@@ -1,8 +1,8 @@
 """loguru 0.7.3.
 
 Pickling a logger pickles its handlers, and the handler that it starts with writes to `sys.stderr`. Measured with
-CPython 3.11.7: the module's logger, one that `bind`, `opt` or `patch` returns, and their methods, with the first handler
-and with one that writes to a file.
+CPython 3.11.7: the module's logger, one that `bind`, `opt` or `patch` returns, and their methods, with the first
+handler and with one that writes to a file.
 """
 
 from dllint.libraries.facets import Library

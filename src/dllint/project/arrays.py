@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,31 +9,23 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
-    Comprehension,
     Constant,
-    Dict,
     IfExp,
-    List,
     Name,
     Slice,
     Subscript,
-    Tuple,
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.all_entries import inside
-from dllint.inference.iteration import mapped
 from dllint.inference.memo import Table
 from dllint.inference.origins import Origins
 from dllint.inference.values import (
     COLUMN_MARK,
-    UNKNOWN,
     Const,
     Display,
     External,
     Frame,
     Instance,
-    Mapping,
     Pattern,
     Site,
     Unknown,
@@ -47,13 +38,10 @@ from dllint.libraries.records import OPAQUE, form
 from dllint.libraries.torch import CASTS
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.array_sizes import ArraySizes
-from dllint.project.counting import loops
-from dllint.project.repeated_reads import RepeatedReads
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-    from dllint.inference.entries import Change
 
 _JOINING = frozenset({"concatenate", "vstack", "hstack"})
 """Functions that accept only arrays, of any length."""
@@ -99,12 +87,9 @@ class _MadeOf(NamedTuple):
 class Arrays:
     """Finds the arrays among values."""
 
-    def __init__(self, world: World, filling: Callable[[Display | Mapping], Iterable[Change]]) -> None:
-        """`filling` returns the changes of a container that happen before workers start."""
+    def __init__(self, world: World) -> None:
         self.world = world
-        self.filling = filling
         self.origins = Origins(world)
-        self.repeated = RepeatedReads(world, self.origins)
         self.sizes = ArraySizes(world)
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
         self._computed: Table[Array | None] = {}
@@ -115,45 +100,6 @@ class Arrays:
         if not found and isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
             return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
-
-    def collected(self, values: Values) -> Array | None:
-        """An array read from a file that is one of many in a list or dict."""
-        containers = [one for one in values if isinstance(one, (Display, Mapping))]
-        found = next((found for one in containers if (found := self._many(one, 0)) is not None), None)
-        return found or next((each for one in values if (each := self._mapped(one)) is not None), None)
-
-    def _mapped(self, value: Value) -> Array | None:
-        """An array read by a function that a pool, or the builtin `map`, calls for each element."""
-        results = mapped(self.world, value) if isinstance(value, Instance) else ()
-        for one in (part for result in results for part in self.world.mappings.flattened(result)):
-            array = self._of(one)
-            if array is not None and array.source == "file" and array.read:
-                own = isinstance(value, Instance) and array.file is value.file and array.call == value.call
-                return None if own else array
-        return None
-
-    def inside(self, values: Values) -> Array | None:
-        """A whole array read from a file that is put into a list or dict before workers start, for example under a
-        key of its own."""
-        for one in values:
-            for expr, site in self._put_early(one) if isinstance(one, (Display, Mapping)) else ():
-                found = self.computed(expr, site)
-                if found is not None and found.source == "file":
-                    return found
-            copied = self._copied(one) if isinstance(one, Mapping) else ()
-            for part in copied:
-                if (found := self.array(part)) is not None and found.source == "file":
-                    return found
-        return None
-
-    def _copied(self, value: Mapping) -> Values:
-        """The values of the dict, or of the `.npz` archive, that `dict(np.load(path))` copies."""
-        expr, site = value.written.expr, value.written.site
-        if not isinstance(expr, CallRef):
-            return ()
-        actuals = self.world.actuals(site.file, expr.index, site.frame)
-        given = (one for actual in actuals.positional[:1] for one in self.world.values.passed(actual))
-        return tuple(part for one in given for part in self.world.values.item_of(one, UNKNOWN))
 
     def computed(self, expr: Expr, site: Site, depth: int = 0, many: bool = False) -> Array | None:
         """The array that the value of an expression is, or is computed from element by element.
@@ -170,7 +116,7 @@ class Arrays:
         )
 
     def _find_computed(self, expr: Expr, site: Site, depth: int, many: bool) -> Array | None:
-        values, of = self.world.values.evaluate(expr, site), self._of if many else self.array
+        values, of = self.world.values.evaluate(expr, site), self.of if many else self.array
         found = next((array for value in values if (array := of(value)) is not None), None)
         if found is not None or not any(isinstance(value, (Unknown, Instance, External)) for value in values):
             return found
@@ -204,83 +150,13 @@ class Arrays:
         kept = isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING
         return _MadeOf(call.func.value) if kept and isinstance(call.func, Attribute) else None
 
-    def _put_early(self, value: Display | Mapping) -> Iterator[tuple[Expr, Site]]:
-        """The elements that a container is written with, and those added to it before workers start."""
-        expr, site = value.written.expr, value.written.site
-        if isinstance(expr, Dict):
-            yield from ((entry, site) for key, entry in expr.items if key is not None)
-        elif isinstance(expr, (List, Tuple)):
-            yield from ((entry, site) for entry in expr.elements)
-        elif isinstance(expr, Comprehension) and expr.kind == "dict":
-            yield expr.element, inside(expr, site)
-        elif isinstance(expr, CallRef):
-            # `dict(images=array)`
-            for actual in self.world.actuals(site.file, expr.index, site.frame).keywords.values():
-                if actual.expr is not None and actual.site is not None:
-                    yield actual.expr, actual.site
-        for change in self.filling(value):
-            # Without an owner it is unknown whether the holder is an attribute, which items may fill.
-            near = value.owner is not None or (change.file is site.file and change.scope == site.scope)
-            if near and change.value is not None and change.kind in ("set", "default", "add"):
-                yield change.value, self.world.mappings.changed_at(change, value)
-
-    def _many(self, value: Display | Mapping, depth: int) -> Array | None:
-        if limits.ARRAY_DEPTH.exceeded(depth):
-            return None
-        evaluate = self.world.values.evaluate
-        expr, site = value.written.expr, value.written.site
-        if isinstance(expr, Comprehension):
-            within = inside(expr, site)
-            turns = [one for one in site.file.regions(within.region) if not site.file.encloses(one, site.region)]
-            if (found := self._read(expr.element, within, turns, site)) is not None:
-                return found
-        inner: list[Value] = []
-        for change in self.filling(value):
-            if change.value is None:
-                continue
-            where = self.world.mappings.changed_at(change, value)
-            given = evaluate(change.value, where)
-            turns = loops(change.file, change.region)
-            if change.kind in ("extend", "merge") and (displayed := _displayed(given)) and turns:
-                # `arrays += [array]` adds one like `arrays.append(array)`.
-                read = (self._read(one, at, turns, where) for one, at in displayed)
-                if (found := next((one for one in read if one is not None), None)) is not None:
-                    return put_by(found, change)
-            elif change.kind in ("extend", "merge"):
-                inner += given
-            else:
-                if (found := self._read(change.value, where, turns, where)) is not None:
-                    return put_by(found, change)
-                inner += given
-        inner += (one for part in written(expr) for one in evaluate(part, site))
-        parts = [*inner, *value.parts] if isinstance(value, Display) else inner
-        containers = [one for one in dict.fromkeys(parts) if isinstance(one, (Display, Mapping)) and one != value]
-        return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
-
-    def _read(self, expr: Expr, site: Site, turns: list[int], where: Site) -> Array | None:
-        """An array that the value of an expression is or contains, and that is read from a file again in every
-        iteration of a loop around it.
-
-        `turns` are the regions of those loops.
-        """
-        if not turns:
-            return None
-        flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
-        parts = [part for one in evaluate(expr, site) for part in flattened(one)]
-        found = [array for part in parts if (array := self._of(part)) is not None]
-        worked_out = None if found else self.computed(expr, site, many=True)
-        read = [one for one in (*found, worked_out) if one is not None and one.source == "file" and one.read]
-        for one in read:
-            if self.repeated.calls(one.file, one.call, one.frame, where, turns):
-                return one
-        return read[0] if read and self.repeated.reads(expr, site, where, turns) else None
-
     def array(self, value: Value) -> Array | None:
         """The array that a value is, if it provably lies in memory as a whole and is not a small one of many."""
-        found = self._of(value)
+        found = self.of(value)
         return found if found is not None and found.alone and found.read else None
 
-    def _of(self, value: Value, depth: int = 0) -> Array | None:
+    def of(self, value: Value, depth: int = 0) -> Array | None:
+        """The array that a value is, even if it is a small one of many or if none of it is read yet."""
         if (
             not isinstance(value, Instance)
             or not isinstance(value.of, External)
@@ -329,7 +205,7 @@ class Arrays:
             return None
         site = self.world.call_site(value.file, value.call, value.frame)
         for base in self.world.values.evaluate(call.func.value, site):
-            inner = self._of(base, depth + 1)
+            inner = self.of(base, depth + 1)
             if inner is None:
                 continue
             if call.func.attr == "astype":
@@ -396,7 +272,7 @@ class Arrays:
             for part in parts:
                 if isinstance(one, Display) and isinstance(part, Instance) and _is_column(part.of):
                     continue
-                inner = self._of(part, depth + 1)
+                inner = self.of(part, depth + 1)
                 if inner is None and isinstance(one, Display) and last_name(file.calls[index].func) in _JOINING:
                     inner = self._unpickled(part)
                 if inner is not None:
@@ -419,28 +295,5 @@ class Arrays:
         return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
 
 
-def put_by(array: Array, change: Change) -> Array:
-    """The array with the statement that puts it into a container."""
-    span = change.statement()
-    return array if span is None else replace(array, put=(change.file, span))
-
-
-def written(expr: Expr) -> Iterable[Expr]:
-    """The elements of a list, tuple or dict display."""
-    if isinstance(expr, Dict):
-        return [entry for key, entry in expr.items if key is not None]
-    return expr.elements if isinstance(expr, (List, Tuple)) else ()
-
-
 def _is_column(of: object) -> bool:
     return isinstance(of, External) and COLUMN_MARK in of.name
-
-
-def _displayed(values: Values) -> list[tuple[Expr, Site]]:
-    """The elements of list and tuple displays, each with the site where it is evaluated."""
-    return [
-        (element, value.written.site)
-        for value in values
-        if isinstance(value, Display) and value.made is None and isinstance(value.written.expr, (List, Tuple))
-        for element in value.written.expr.elements
-    ]

@@ -33,6 +33,7 @@ from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
+from dllint.project.collected_arrays import CollectedArrays
 from dllint.project.dataset_and_workers import goes_with_workers, of_test
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
@@ -65,7 +66,8 @@ class Project:
         self.programs = Programs(world)
         self.import_graph = world.import_graph
         self.item_code = ItemCode(world, self.workers)
-        self.arrays = Arrays(world, self.datasets.filling)
+        self.arrays = Arrays(world)
+        self.collected = CollectedArrays(self.arrays, self.datasets)
         self.tensors = Tensors(world, self.datasets)
         self._answers: dict[Callable[[Project], Any], Any] = {}
         self._objects: dict[tuple[str, int], list[Instance]] = {}

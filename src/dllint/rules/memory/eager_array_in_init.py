@@ -51,9 +51,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
                 if (array is None or keeping.holder != value) and not project.item_code.read(value, kept.attr, holder):
                     continue
-                array = array or project.arrays.collected(kept.values)
+                array = array or project.collected.many(kept.values)
                 if array is None and project.item_code.indexed(value, kept.attr, holder):
-                    array = project.arrays.inside(kept.values)
+                    array = project.collected.inside(kept.values)
                     if array is None and kept.store.value is not None:
                         array = project.arrays.computed(kept.store.value, kept.site)
                     array = array or project.ask(UnpickledArrays).kept(value, kept, holder)

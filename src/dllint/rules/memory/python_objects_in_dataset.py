@@ -86,7 +86,7 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         if not keeping.initial or not isinstance(holder, Class):
             continue
         arrays, records = project.arrays, project.ask(Records)
-        collected = arrays.collected(kept.values)
+        collected = project.collected.many(kept.values)
         if collected is not None and not _may_be_objects(project, collected):
             continue
         table = records.table(kept)

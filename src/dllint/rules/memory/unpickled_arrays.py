@@ -13,7 +13,8 @@ from dllint.inference.values import Class, Display, External, Instance, Mapping,
 from dllint.libraries.index import MAKERS, canonical
 from dllint.libraries.records import OPAQUE
 from dllint.linking.source import last_name
-from dllint.project.arrays import Array, put_by, written
+from dllint.project.arrays import Array
+from dllint.project.collected_arrays import put_by, written
 from dllint.rules.memory.objects_from_files import Records
 
 if TYPE_CHECKING:
