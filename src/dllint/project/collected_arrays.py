@@ -143,14 +143,16 @@ class CollectedArrays:
         if read and self.repeated.reads(expr, site, where, turns):
             return read[0]
         # An object that a loop constructs has arrays of its own.
-        for part in parts:
-            if isinstance(part, Instance) and isinstance(part.of, Class) and part.file is not None and part.call >= 0:
-                if self.repeated.calls(part.file, part.call, part.frame, where, turns):
-                    own = (self.arrays.of(one) for one in self._attributes(part))
-                    array = next((one for one in own if one is not None and one.source == "file" and one.read), None)
-                    if array is not None:
-                        return array
-        return None
+        owned = (array for part in parts for array in self._owned(part, where, turns))
+        return next(owned, None)
+
+    def _owned(self, value: Value, where: Site, turns: list[int]) -> Iterator[Array]:
+        """The arrays that an object of the project reads, if one of the loops `turns` constructs it."""
+        if not isinstance(value, Instance) or not isinstance(value.of, Class) or value.file is None or value.call < 0:
+            return
+        if self.repeated.calls(value.file, value.call, value.frame, where, turns):
+            arrays = (self.arrays.of(one) for one in self._attributes(value))
+            yield from (one for one in arrays if one is not None and one.source == "file" and one.read)
 
     def _attributes(self, value: Instance) -> Iterator[Value]:
         """What an object of the project keeps from its construction on, in attributes of its own. Datasets are queried
