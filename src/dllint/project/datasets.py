@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from dllint.inference.entries import Change
 
 
+_HOOKS = frozenset(chain.from_iterable(RUNS_BEFORE_LOADING.values()))
+"""Names of methods that a framework calls before the object makes loaders."""
+
+
 @dataclass(frozen=True)
 class Kept:
     """An assignment by which a dataset keeps something: `self.attr = value` in one of its methods, or `ds.attr = value`
@@ -240,7 +244,6 @@ class Datasets:
                     if (
                         isinstance(part, Instance)
                         and isinstance(part.of, Class)
-                        and part.call >= 0
                         and part not in seen
                         and not self.derives(part.of, DATASET_BASES)
                         and one.path.count(".") < limits.PIECE_DEPTH.most
@@ -332,8 +335,23 @@ class Datasets:
     def _setting_up(self, cls: Class) -> Iterator[Function]:
         """The hooks of a class that a framework calls before an object of it makes loaders."""
         names = (RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in self.world.hierarchy.externals(cls))
-        for name in dict.fromkeys(chain.from_iterable(names)):
+        own = dict.fromkeys(chain.from_iterable(names))
+        for name in own:
             yield from self.world.hierarchy.methods(cls, name)
+        for name in sorted(_HOOKS - own.keys()):
+            # A hook of another class may hand the call on: `self.task.setup(stage)`.
+            method = self.world.hierarchy.method(cls, name)
+            if method is not None and any(map(self._is_hook, self.world.calls.callers(method))):
+                yield method
+
+    def _is_hook(self, caller: Caller) -> bool:
+        """Whether a call stands in a hook of a class that a framework calls before loaders are made."""
+        scope = caller.file.calls[caller.call].scope if caller.call >= 0 and not caller.guessed else 0
+        owner = caller.file.method_of(scope)
+        if owner is None:
+            return False
+        bases = self.world.hierarchy.externals(Class(caller.file, owner))
+        return any(caller.file.scopes[scope].name in RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in bases)
 
     def fills(self, cls: Class, place: tuple[str, int]) -> bool:
         """Whether a function runs during construction for more than a single trial item such as
