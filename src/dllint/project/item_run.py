@@ -34,6 +34,9 @@ _OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
 """Last names of functions of random, numpy and torch that draw an integer, or one element of a list of integers."""
 
+_NUMBERS = frozenset({"range", "count", "repeat"})
+"""Last names of functions whose results number the passes of a loop."""
+
 
 class Lookup(NamedTuple):
     """An expression that gives what a container has under a key: `rows[index]`, `table.get(name)`."""
@@ -54,7 +57,7 @@ class ItemRun:
         given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
         handed: for each parameter the caller, which reading an item also runs, and its argument.
         index: names that hold the index of an item, or the element of a list of keys at that index. In an entry that
-            does not read the index which it is given, the random numbers that it draws instead.
+            draws the numbers of its items itself, these.
         fields: the same, including the fields of records (`path, label = self.samples[index]`).
     """
 
@@ -89,9 +92,17 @@ class ItemRun:
 
     @cached_property
     def draws_index(self) -> bool:
-        """Whether the function is `__getitem__` and never reads the index that it is given."""
+        """Whether the function draws the numbers of its items itself: a `__getitem__` that never reads the index which
+        it is given, or an `__iter__` or `__next__` that loops over nothing but numbers."""
+        if self.run.hops:
+            return False
+        if self.run.entry in ("__iter__", "__next__"):
+            iterated = (event.value for event in self.events if event.kind == "for")
+            return all(
+                isinstance(one, CallRef) and last_name(self.file.calls[one.index].func) in _NUMBERS for one in iterated
+            )
         read = self.file.facts.loaded
-        return not self.run.hops and bool(self.given) and all(self.scope not in read.get(one, ()) for one in self.given)
+        return bool(self.given) and all(self.scope not in read.get(one, ()) for one in self.given)
 
     @property
     def _instead(self) -> Set[str]:
