@@ -1,4 +1,4 @@
-"""Lists and dicts into which loops over data put a new tuple, list or dict per pass: one Python object per item."""
+"""Lists into which loops over data put a new tuple, list, dict or object per pass: one Python object per item."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.entries import Change
-from dllint.inference.values import Const, Display, Mapping, Site, Value
+from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations, loops
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _RANGES = frozenset({"range", "trange", "arange"})
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
+_RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
+"""Bases of classes whose objects keep no more than what their constructors put into them."""
 _NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
 
 
@@ -117,18 +119,42 @@ class MadeInLoops:
         """Whether an expression makes a new tuple, list or dict of numbers, strings and records."""
         if isinstance(expr, Name):
             made = self.world.values.evaluate(expr, site)
-            return bool(made) and all(
-                isinstance(one, (Display, Mapping))
-                and one.written.site.file is site.file
-                and one.written.site.scope == site.scope
-                and bool(loops(site.file, one.written.site.region))
-                and self._is_new(one.written.expr, one.written.site)
-                for one in made
-            )
+            return bool(made) and all(self._is_made_beside(one, site) for one in made)
+        if isinstance(expr, CallRef):
+            return self._is_new_object(expr, site)
         if not isinstance(expr, (Tuple, List, Dict)):
             return False
         parts = [part for _, part in expr.items] if isinstance(expr, Dict) else list(expr.elements)
         return bool(parts) and all(self._is_plain(part, site, 0) for part in parts)
+
+    def _is_made_beside(self, value: Value, site: Site) -> bool:
+        """Whether a loop in the same function makes a value anew."""
+        if isinstance(value, (Display, Mapping)):
+            expr, made = value.written.expr, value.written.site
+        elif isinstance(value, Instance) and value.file is not None and value.call >= 0:
+            expr, made = CallRef(value.call), self.world.call_site(value.file, value.call, value.frame)
+        else:
+            return False
+        same = made.file is site.file and made.scope == site.scope
+        return same and bool(loops(site.file, made.region)) and self._is_new(expr, made)
+
+    def _is_new_object(self, expr: CallRef, site: Site) -> bool:
+        """Whether a call creates an object of a plain class of the project of numbers, strings and records:
+        `Window(number, start)`."""
+        made = self.world.values.evaluate(expr, site)
+        args = site.file.calls[expr.index].args
+        return (
+            bool(made)
+            and bool(args)
+            and all(isinstance(one, Instance) and self._is_record(one.of) for one in made)
+            and all(one.keyword not in ("*", "**") and self._is_plain(one.value, site, 0) for one in args)
+        )
+
+    def _is_record(self, of: Class | External) -> bool:
+        """Whether a class is one of the project's with no other base than those of records."""
+        if isinstance(of, External) or self.world.hierarchy.method(of, "__new__") is not None:
+            return False
+        return _RECORDS.issuperset(self.world.hierarchy.externals(of))
 
     def _is_plain(self, expr: Expr, site: Site, depth: int) -> bool:
         """Whether an expression is known to be a number, a string that is no path, or a record of these."""
