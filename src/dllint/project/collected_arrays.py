@@ -150,9 +150,24 @@ class CollectedArrays:
         """The arrays that an object of the project reads, if one of the loops `turns` constructs it."""
         if not isinstance(value, Instance) or not isinstance(value.of, Class) or value.file is None or value.call < 0:
             return
-        if self.repeated.calls(value.file, value.call, value.frame, where, turns):
-            arrays = (self.arrays.of(one) for one in self._attributes(value))
-            yield from (one for one in arrays if one is not None and one.source == "file" and one.read)
+        if not self.repeated.calls(value.file, value.call, value.frame, where, turns):
+            return
+        made = self.datasets.init_code(value.of)
+        given = {(one.file, one.call) for one in self._given(value, where, turns)}
+        for one in map(self.arrays.of, self._attributes(value)):
+            if one is None or one.source != "file" or not one.read:
+                continue
+            # What another loop has read is only passed on to the object.
+            if (one.file.path, one.file.calls[one.call].scope) in made or (one.file, one.call) in given:
+                yield one
+
+    def _given(self, value: Instance, where: Site, turns: list[int]) -> Iterator[Array]:
+        """The arrays that one of the loops `turns` reads and passes to the constructor of an object."""
+        actuals = self.world.made_with(value)
+        for actual in (*actuals.positional, *actuals.keywords.values()):
+            for one in map(self.arrays.of, self.world.values.passed(actual)):
+                if one is not None and self.repeated.calls(one.file, one.call, one.frame, where, turns):
+                    yield one
 
     def _attributes(self, value: Instance) -> Iterator[Value]:
         """What an object of the project keeps from its construction on, in attributes of its own. Datasets are queried
