@@ -128,7 +128,7 @@ class MadeInLoops:
         return bool(parts) and all(self._is_plain(part, site, 0) for part in parts)
 
     def _is_made_beside(self, value: Value, site: Site) -> bool:
-        """Whether a loop in the same function makes a value anew."""
+        """Whether a loop in the same function makes a new value each time."""
         if isinstance(value, (Display, Mapping)):
             expr, made = value.written.expr, value.written.site
         elif isinstance(value, Instance) and value.file is not None and value.call >= 0:

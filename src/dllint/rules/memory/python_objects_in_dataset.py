@@ -190,8 +190,11 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
             values["workers"] = regime.workers.described
             message = "made_fork_total" if forked else "made_total"
     elif held.reading is None:
-        message = ("keys" if held.keys else "each") + ("_fork" if forked else "")
-        values["remedy"] = ("keys" if held.keys else "numbers") + ("" if forked else "_sent")
+        message = "each_fork" if forked else "each"
+        values["remedy"] = "numbers" if forked else "numbers_sent"
+        if held.keys:
+            message = "keys_fork" if forked else "keys"
+            values["remedy"] = "keys" if forked else "keys_sent"
         if held.filled is not None:
             related = (Place(held.filled[0].path, held.filled[1], "put into it here"),)
     else:

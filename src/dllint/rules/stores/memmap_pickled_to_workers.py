@@ -72,7 +72,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     path, span, statement = file.path, call.span, call.statement
     store = [] if kept is None or kept.span.line == call.span.line else [Place(kept.file.path, kept.span, "kept here")]
     if kept is not None and store and _by_property(project, file, call.scope):
-        # A property maps the file anew each time, and what is to change is that an object keeps the map.
+        # A property maps the file again each time, and what is to change is that an object keeps the map.
         path, span, statement = kept.file.path, kept.span, kept.store.event.span
         store = [Place(file.path, call.span, "opened here")]
     touch = [] if copied.touch is None else [project.place(copied.touch)]
