@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
@@ -106,6 +107,7 @@ class Arrays:
         self.sizes = ArraySizes(world)
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
         self._computed: Table[Array | None] = {}
+        self._among: Table[Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
         """The largest array among the values of an attribute that is assigned `expr` at `site`."""
@@ -225,6 +227,11 @@ class Arrays:
     def _many(self, value: Display | Mapping, depth: int) -> Array | None:
         if limits.ARRAY_DEPTH.exceeded(depth):
             return None
+        # Containers that hold one another are reached by many paths.
+        search = partial(self._find_many, value, depth)
+        return self.world.memory.remember(self._among, (value, depth), search, None)
+
+    def _find_many(self, value: Display | Mapping, depth: int) -> Array | None:
         evaluate = self.world.values.evaluate
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):

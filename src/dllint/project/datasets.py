@@ -127,7 +127,7 @@ class Datasets:
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
-        todo = deque(values)
+        todo = deque(self.possible(values))
         while todo:
             value = todo.popleft()
             if value in seen:
@@ -144,7 +144,7 @@ class Datasets:
                     todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):
                 if canonical(value.of.name) in WRAPPERS or value.of.name.rsplit(".", 1)[-1].endswith("Dataset"):
-                    todo += held_by(self.world, value)
+                    todo += self.possible(tuple(held_by(self.world, value)))
             elif isinstance(value, Display):
                 todo += self.world.mappings.flattened(value)
         return list(found)
@@ -160,6 +160,20 @@ class Datasets:
                     isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS
                 ):
                     yield one
+
+    def possible(self, values: Values) -> Values:
+        """Return the values without the objects that an open choice of a class excludes: where an unknown name can
+        select datasets among other classes, only a dataset comes to a loader."""
+        chosen: dict[tuple[SourceFile | None, int], list[Instance]] = {}
+        for value in values:
+            if isinstance(value, Instance) and isinstance(value.of, Class) and self.world.chosen_by_name(value):
+                chosen.setdefault((value.file, value.call), []).append(value)
+        excluded: set[Value] = set()
+        for group in chosen.values():
+            others = {one for one in group if isinstance(one.of, Class) and not self.derives(one.of, DATASET_BASES)}
+            if len(others) < len(group):
+                excluded |= others
+        return tuple(value for value in values if value not in excluded) if excluded else values
 
     # What is kept
 

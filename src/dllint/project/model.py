@@ -242,7 +242,7 @@ class Project:
         """The loader's dataset values, without those that only arrive on call paths with zero workers or with
         another dataset."""
         values = self._with_workers(loader, loader.datasets)
-        return tuple(value for value in values if self._may_serve(loader, value))
+        return self.datasets.possible(tuple(value for value in values if self._may_serve(loader, value)))
 
     def _with_workers(self, loader: Loader, given: Callable[[Frame | None], Values]) -> Values:
         """The values passed to a loader, without those from callers of the enclosing function that set the number of
