@@ -101,9 +101,7 @@ def test_a_package_exports_the_classes(told: Callable[..., tuple[Finding, ...]])
     files = {
         "package/__init__.py": "from .rows import *\n",
         "package/rows.py": ROWS,
-        "train.py": LOADING.format(
-            imported="package", chosen="cls = getattr(package, options['type'])", dataset=MADE
-        ),
+        "train.py": LOADING.format(imported="package", chosen="cls = getattr(package, options['type'])", dataset=MADE),
     }
 
     found = told(files, select=["DLL201", "DLL203"])
