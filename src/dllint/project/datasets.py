@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.inference import limits
+from dllint.inference import fields, limits
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
@@ -49,6 +49,7 @@ class Kept:
     initial: bool = True
     sure: bool = True
     at_once: bool = False
+    generated: bool = False
 
     @property
     def span(self) -> Span:
@@ -228,6 +229,7 @@ class Datasets:
                             sure=released == "never",
                         )
                     )
+        collected += self._fields(value, {kept.attr for kept in collected})
         for owner in self.world.hierarchy.line(value.of):
             if isinstance(owner, Class):
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
@@ -247,7 +249,7 @@ class Datasets:
             left_out, made, prepared = self.dropped(holder), self.init_code(holder.of), self.prepared_by(holder.of)
             for kept in self.kept(holder):
                 place = (kept.file.path, kept.scope)
-                early = initial and (place in prepared or (kept.initial and place in made))
+                early = initial and (place in prepared or (kept.initial and (kept.generated or place in made)))
                 one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out)
                 yield one
                 for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
@@ -285,6 +287,14 @@ class Datasets:
         if init is None or own is None:
             return False
         return (owner.file.path, own) not in self.init_code(cls)
+
+    def _fields(self, value: Instance, known: set[str]) -> Iterator[Kept]:
+        """The fields that a generated constructor sets, as that of a dataclass, and that no method sets too."""
+        for owner, store, site in fields.stores(self.world, value):
+            assert isinstance(store.key, str)
+            if store.key not in known:
+                values = self.world.values.attribute(value, store.key)
+                yield Kept(store.key, owner.file, store.scope, store, site, owner, values, generated=True)
 
     def _outside(self, value: Instance, owner: Class, known: set[str]) -> list[Kept]:
         """The assignments `ds.attr = …` outside of the class to an object of it."""
