@@ -50,8 +50,8 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
 
 
 def default(world: Engine, value: Instance, name: str) -> Values:
-    """Return the default that the constructor stores in a field of the object, unlike a class attribute not bound to it;
-    empty if there is none."""
+    """Return the default that the constructor stores in a field of the object, not bound to it as a class attribute
+    is; empty if there is none."""
     assert isinstance(value.of, Class)
     if value.call < 0 or not has_fields(world, value.of) or name not in _names(world, value.of):
         return ()

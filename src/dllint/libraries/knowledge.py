@@ -35,7 +35,7 @@ from dllint.libraries import (
 )
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
-from dllint.libraries.filled_classes import COMMAND_LINES, FilledClasses
+from dllint.libraries.filled_classes import COMMAND_LINES, RESTORING, FilledClasses
 from dllint.libraries.given_back import GivenBack
 from dllint.libraries.index import (
     GIVES_ARGUMENT,
@@ -119,6 +119,8 @@ class Libraries:
 
     def handler(self, name: str) -> Handler | None:
         found = self.results.get(index.canonical(name))
+        if found is None and name.rpartition(".")[2] in RESTORING:
+            return self.filled.made
         if found is None and "()." in name:
             base, _, method = name.partition("().")
             return builtins.receiver if method in index.subset_methods(base) else None
