@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
@@ -79,6 +80,9 @@ KEEPING = frozenset(
 """Functions that store the functions passed to them, or only inspect them, without calling them."""
 _CONTAINERS = ("dict().", "list().append", "list().insert", "list().extend", "set().", "str().")
 """Methods of containers, which call nothing except the key function of a sort."""
+
+
+_DICT = Name("dict")
 
 
 class Libraries:
@@ -235,6 +239,8 @@ class Libraries:
         return self.instantiation.built(file, index, frame)
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
+        if file.calls[index].func == _DICT:
+            return self.configurations.inherited(actuals, file, index)
         if self.registries.built(file, index, frame):
             return registries.configured(actuals, file, index)
         if self.instantiation.instantiates(file, index):
