@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -256,13 +256,14 @@ class Datasets:
                     if (
                         isinstance(part, Instance)
                         and isinstance(part.of, Class)
-                        and part.call >= 0
+                        and (part.call >= 0 or not way)
                         and part not in seen
                         and not self.derives(part.of, DATASET_BASES)
                         and one.path.count(".") < limits.PIECE_DEPTH.most
                     ):
                         seen.add(part)
-                        todo.append((f"{one.path}.", part, early, one.dropped))
+                        holders = (part,) if part.call >= 0 else self._possible_receivers(part)
+                        todo.extend((f"{one.path}.", each, early, one.dropped) for each in holders)
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
         """Whether a method that `__init__` runs through other methods is also called from code that construction
@@ -468,6 +469,21 @@ class Datasets:
         elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < limits.PIECE_DEPTH.most:
             yield from self._held(one, piece)
             yield from self._handed_outside(one, piece)
+        elif isinstance(one, Instance) and one.call < 0 and "." not in piece.path:
+            for holder in self._possible_receivers(one):
+                yield from (inner for inner in self._held(holder, piece) if inner.initial)
+
+    def is_open(self, value: Instance) -> bool:
+        """Whether an object is the `self` of a method, and may be of any subclass."""
+        return value.call < 0 and isinstance(value.of, Class) and bool(self.world.hierarchy.subclasses(value.of))
+
+    def _possible_receivers(self, value: Instance) -> list[Instance]:
+        """The objects that `self` can be in a method that makes a dataset by `Rows(self)`: of its class, or of the last
+        subclasses."""
+        assert isinstance(value.of, Class)
+        below = self.world.hierarchy.subclasses(value.of)
+        last = [one for one in below if not self.world.hierarchy.subclasses(one)]
+        return [replace(value, of=one) for one in limits.OVERRIDES.first(last)] or [value]
 
     def _handed_outside(self, value: Instance, around: Piece) -> Iterator[Piece]:
         """The values that an object, which is a piece of another one, passes to an external constructor."""
