@@ -28,7 +28,7 @@ from dllint.inference.values import (
     Written,
 )
 from dllint.libraries.argparse import ADDS_CLASS
-from dllint.libraries.index import canonical
+from dllint.libraries.index import NETWORKS, canonical
 from dllint.linking.source import SourceFile, last_name
 
 
@@ -115,7 +115,9 @@ class FilledClasses:
         callees = self.world.values.evaluate(call.func, site)
         found = (_FILLING.get(canonical(one.name)) for one in callees if isinstance(one, External))
         row = next((row for row in found if row is not None), None)
-        if row is None and last_name(call.func) in RESTORING and any(isinstance(one, External) for one in callees):
+        outside = [canonical(one.name) for one in callees if isinstance(one, External)]
+        # Of a network, more is known by the method that loads its weights.
+        if row is None and last_name(call.func) in RESTORING and outside and not any(map(NETWORKS.match, outside)):
             own = any(isinstance(one, Class) for one in self._classes(_RESTORED, file, index, site))
             return _RESTORED if own else None
         return row
