@@ -211,6 +211,7 @@ def main(cfg):
 if __name__ == "__main__":
     main()
 """
+NAMELESS = HYDRA.replace('config_path="conf", config_name="config"', 'config_path="conf"')
 CONFIG = """\
 data:
   _target_: rows.Rows
@@ -257,6 +258,19 @@ OTHER = "class Other:\n    def __getitem__(self, index):\n        return index\n
     ("files", "severity"),
     [
         pytest.param({"conf/config.yaml": CONFIG}, "error", id="hydra"),
+        pytest.param(
+            {"conf/first.yaml": CONFIG, "train.py": NAMELESS}, "warning", id="a file that the command line chooses"
+        ),
+        pytest.param(
+            {"conf/a.yaml": CONFIG, "conf/b.yaml": "data: null", "train.py": NAMELESS},
+            "warning",
+            id="one of the files that the command line chooses",
+        ),
+        pytest.param(
+            {"conf/sub/first.yaml": CONFIG, "conf/a.yaml": "x: 1", "train.py": NAMELESS},
+            "warning",
+            id="a file of a group at another place",
+        ),
         pytest.param(
             {"conf/config.yaml": GROUP, "conf/data/images.yaml": "_target_: rows.Rows"}, "error", id="a group of hydra"
         ),

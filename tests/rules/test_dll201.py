@@ -825,6 +825,42 @@ def test_a_strategy_that_spawns_decides_for_the_loaders_of_its_hooks(
     assert finding.severity == severity
 
 
+OLD_TRAINER = LIGHTNING.replace('strategy="{strategy}", devices=2', "{options}")
+
+
+@pytest.mark.parametrize(
+    ("options", "severity"),
+    [
+        ("gpus=2", "error"),
+        ('gpus="0,1"', "error"),
+        ("gpus=[0, 1]", "error"),
+        ('gpus=4, accelerator="gpu"', "error"),
+        ("gpus=2, strategy=None", "error"),
+        # These may be one GPU.
+        ("gpus=-1", "warning"),
+        ("gpus=torch.cuda.device_count()", "warning"),
+        # Only the default of Python 3.14 remains.
+        ('gpus=2, accelerator="ddp"', "default"),
+        ('gpus=2, strategy="ddp"', "default"),
+        ("gpus=2, plugins=[DDPPlugin()]", "default"),
+        ("gpus=2, **others", "default"),
+        ("gpus=1", "default"),
+        ('gpus="1"', "default"),
+        ("gpus=[0]", "default"),
+        ("gpus=True", "default"),
+        ("gpus=others", "default"),
+        ("devices=2", "default"),
+    ],
+)
+def test_old_trainers_spawn_for_several_gpus(told: Callable[..., Any], options: str, severity: str) -> None:
+    text = OLD_TRAINER.replace("{options}", options).replace("def main(model)", "def main(model, others)")
+
+    (finding,) = told({"train.py": f"import torch\n{text}"}, **SELECT)
+
+    by_default = "3.14" in finding.text
+    assert ("default" if by_default else finding.severity) == severity
+
+
 @pytest.mark.parametrize("datasets", ["Rows.of(paths)", "list(Rows.of(paths))", "[one for one in Rows.of(paths)]"])
 def test_datasets_that_a_generator_yields(told: Callable[..., Any], datasets: str) -> None:
     text = f"""\

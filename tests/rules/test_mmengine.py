@@ -100,6 +100,64 @@ def test_configurations(files: dict[str, str], expected: Any, findings: Callable
     assert findings(files, extend_select=["DLL"]) == expected
 
 
+def inheriting(base: str, child: str, path: str = "../_base_/rows.py") -> dict[str, str]:
+    files = project(f"_base_ = ['{path}']\n{child}")
+    return {**files, "_base_/rows.py": base, "configs/child.py": files["configs/rows.py"]}
+
+
+BASE_WITHOUT_WORKERS = config().replace("    num_workers=4,\n", "")
+INHERITED: dict[str, tuple[dict[str, str], set[tuple[str, int, str]]]] = {
+    "workers of the child": (
+        inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(num_workers=4)\n"),
+        {HANDLE},
+    ),
+    "a pipeline of the child": (
+        inheriting(config(), "train_dataloader = dict(dataset=dict(pipeline=[dict(type='Jitter', most=2)]))\n"),
+        {HANDLE, DRAWS},
+    ),
+    "a type of the child": (
+        inheriting(config(type="'Other'"), "train_dataloader = dict(dataset=dict(type='Rows'))\n"),
+        {HANDLE},
+    ),
+    "a path instead of a list": (
+        {
+            **inheriting(BASE_WITHOUT_WORKERS, ""),
+            "configs/rows.py": "_base_ = '../_base_/rows.py'\ntrain_dataloader = dict(num_workers=4)\n",
+        },
+        {HANDLE},
+    ),
+    "a base of the base": (
+        {
+            **inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(num_workers=4)\n", "./middle.py"),
+            "configs/middle.py": "_base_ = ['../_base_/rows.py']\ntrain_dataloader = dict(batch_size=3)\n",
+        },
+        {HANDLE},
+    ),
+    "no workers in either": (inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(batch_size=3)\n"), set()),
+    "a dict that replaces the inherited one": (
+        inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(_delete_=True, num_workers=4)\n"),
+        set(),
+    ),
+    "another entry": (inheriting(BASE_WITHOUT_WORKERS, "val_dataloader = dict(num_workers=4)\n"), set()),
+    "no base": (
+        {
+            **project("train_dataloader = dict(num_workers=4)\n"),
+            "_base_/rows.py": BASE_WITHOUT_WORKERS,
+        },
+        set(),
+    ),
+    "a base that is itself": (
+        inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(num_workers=4)\n", "./rows.py"),
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), INHERITED.values(), ids=INHERITED)
+def test_configurations_that_inherit(files: dict[str, str], expected: Any, findings: Callable[..., Any]) -> None:
+    assert findings(files, select=["DLL402", "DLL602"]) == expected
+
+
 def test_a_configuration_without_workers_stands_for_no_other(findings: Callable[..., Any]) -> None:
     files = {"rows/data.py": DATA.format(name=""), "a.py": config(workers="0"), "b.py": config(), "c.py": config()}
 

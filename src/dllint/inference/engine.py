@@ -381,11 +381,13 @@ class World:
         return bool(callers) and all(self.impossible(site._replace(frame=caller.frame)) for caller in callers)
 
     def classes_of(self, module: Module) -> Values:
-        """Return the classes of a module that an unknown name can select, with `CHOSEN`, if they are few: those that it
-        defines or, as in a package's `__init__.py`, imports."""
+        """Return the classes of a module that an unknown name can select, with `CHOSEN`, unless there are too many.
+
+        They are those that it defines or, as in a package's `__init__.py`, imports.
+        """
         classes = [member for member in self.members_like(module, Pattern("", "")) if isinstance(member, Class)]
         defined = [member for member in classes if member.file.path == module.path] or classes
-        return (*defined, CHOSEN) if defined and not limits.MEMBERS.exceeded(len(defined)) else ()
+        return (*defined, CHOSEN) if defined and not limits.CHOICES.exceeded(len(defined)) else ()
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """Return the values of the members of a module or class whose names match a pattern."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
 from dllint.facts.schema import Annotation, Event
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, Site, Values
+from dllint.linking.assignments import Store
 from dllint.linking.source import last_name
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s", "attributes"})
@@ -16,6 +19,7 @@ _FIELDS = frozenset({"attr.ib", "attr.attrib"})
 """Calls that create an attrs field without an annotation."""
 BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typing.NamedTuple", "msgspec.Struct"})
 
+_OBJECT = Name("self")
 _FROM_OUTSIDE = frozenset({"pydantic_settings.BaseSettings", "pydantic.BaseSettings"})
 """Bases whose fields can be set by the environment."""
 
@@ -43,6 +47,39 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
         return [_default(world, value.of, name), (UNKNOWN,)]
     return []
+
+
+def default(world: Engine, value: Instance, name: str) -> Values:
+    """Return the default that the constructor stores in a field of the object, not bound to it as a class attribute
+    is; empty if there is none."""
+    assert isinstance(value.of, Class)
+    if value.call < 0 or not has_fields(world, value.of) or name not in _names(world, value.of):
+        return ()
+    return _default(world, value.of, name)
+
+
+def stores(world: Engine, value: Instance) -> Iterator[tuple[Class, Store, Site]]:
+    """Yield the assignments by which the generated constructor sets the fields of the object, each with the class that
+    declares the field and the site where its value is evaluated."""
+    assert isinstance(value.of, Class)
+    if value.call < 0 or not has_fields(world, value.of):
+        return
+    names = _names(world, value.of)
+    for owner in world.hierarchy.line(value.of):
+        if not isinstance(owner, Class):
+            continue
+        for event in owner.file.scopes[owner.scope].events:
+            if event.kind != "assign" or not isinstance(event.target, Name) or names.pop(event.target.id, None) is None:
+                continue
+            name = event.target.id
+            if _annotation(event) == "InitVar":
+                continue
+            given = argument(world, value, name)
+            if given is None:
+                site = Site(owner.file, owner.scope, event.region, (event.span.line, event.span.column), None)
+                yield owner, Store(owner.scope, event, _OBJECT, name, event.value), site
+            elif given.expr is not None and given.site is not None:
+                yield owner, Store(owner.scope, event, _OBJECT, name, given.expr), given.site
 
 
 def argument(world: Engine, value: Instance, name: str) -> Actual | None:
@@ -83,7 +120,7 @@ def _names(world: Engine, cls: Class) -> dict[str, bool]:
         for event in scope.events:
             if event.kind != "assign" or not isinstance(event.target, Name):
                 continue
-            annotation = last_name(_plain(event.detail.expr)) if isinstance(event.detail, Annotation) else None
+            annotation = _annotation(event)
             if annotation == "KW_ONLY":
                 by_name = True
             elif annotation not in (None, "ClassVar") or _is_field(world, owner, event):
@@ -93,8 +130,12 @@ def _names(world: Engine, cls: Class) -> dict[str, bool]:
     return names
 
 
-def _plain(annotation: Expr) -> Expr:
-    return annotation.value if isinstance(annotation, Subscript) else annotation
+def _annotation(event: Event) -> str | None:
+    """Return the last name of a field's annotation: "ClassVar" for `ClassVar[int]` and `"typing.ClassVar[int]"`."""
+    expr = event.detail.expr if isinstance(event.detail, Annotation) else None
+    if isinstance(expr, Constant) and isinstance(expr.value, str):
+        return expr.value.partition("[")[0].rpartition(".")[2]
+    return None if expr is None else last_name(expr.value if isinstance(expr, Subscript) else expr)
 
 
 def _is_field(world: Engine, owner: Class, event: Event) -> bool:

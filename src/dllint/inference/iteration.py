@@ -118,14 +118,14 @@ def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
 
 
 def _subclasses(world: Engine, expr: Expr, site: Site) -> Values | None:
-    """Return the subclasses of a class, with `CHOSEN`, if they are few."""
+    """Return the subclasses of a class, with `CHOSEN`, unless there are too many."""
     found = [
         heir
         for base in world.values.evaluate(expr, site)
         if isinstance(base, Class)
         for heir in world.hierarchy.subclasses(base)
     ]
-    return (*dict.fromkeys(found), CHOSEN) if found and not limits.MEMBERS.exceeded(len(found)) else None
+    return (*dict.fromkeys(found), CHOSEN) if found and not limits.CHOICES.exceeded(len(found)) else None
 
 
 def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:

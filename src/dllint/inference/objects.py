@@ -179,7 +179,7 @@ class Objects:
         outside = self._set_from_outside(value, name, _assigned([*stored, *given]))
         inherited: Values = ()
         if not (always or given) or self._intercepts(value.of, name):
-            inherited = union(self._inherited(value, name))
+            inherited = fields.default(self.world, value, name) or union(self._inherited(value, name))
         if filled:
             inherited = tuple(one for one in inherited if one != NONE)
         groups = [*([inherited] if inherited else []), *stored, *given, *outside]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dllint.inference import limits
-from dllint.inference.values import UNKNOWN, Class, Function, Instance, Value, Values
+from dllint.inference.values import CHOSEN, UNKNOWN, Class, Function, Instance, Value, Values
 
 
 def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Values:
@@ -21,15 +21,20 @@ def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Value
         found.update(dict.fromkeys(group))
     if not found:
         return first
-    return (*_varied(found, most.most), UNKNOWN) if most.exceeded(len(found)) else tuple(found)
+    if not most.exceeded(len(found)):
+        return tuple(found)
+    # A choice stays marked as open, however many others there are.
+    chosen = (CHOSEN,) if CHOSEN in found else ()
+    found.pop(CHOSEN, None)
+    return (*_varied(found, most.most), UNKNOWN, *chosen)
 
 
 def _varied(values: Iterable[Value], most: int) -> list[Value]:
-    """Select the most diverse values: first one object of each class and one bound method of each class, then further
-    ones of the project's classes, then others in order.
+    """Select the most diverse values: first each class, one object of each class and one bound method of each class,
+    then further ones of the project's classes, then others in order.
 
-    Objects of different classes come from a registry or a family of subclasses, objects of one class from different
-    places; none may displace another.
+    Classes, and objects of different ones, come from a registry or a family of subclasses, objects of one class from
+    different places; none may displace another.
     """
     first: dict[object, Value] = {}
     places: dict[object, Value] = {}
@@ -51,7 +56,9 @@ def _varied(values: Iterable[Value], most: int) -> list[Value]:
 
 def _kind(value: Value) -> tuple[object, object]:
     """Return the class of an object, or the method and class of a bound method, and the place that creates the object;
-    None for other values, and for an unknown or external place."""
+    for a class that class; None for other values, and for an unknown or external place."""
+    if isinstance(value, Class):
+        return (value, Class), None
     if isinstance(value, Instance):
         inside = isinstance(value.of, Class) and value.file is not None
         return value.of, (value.file, value.call) if inside else None

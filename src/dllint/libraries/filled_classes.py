@@ -28,7 +28,7 @@ from dllint.inference.values import (
     Written,
 )
 from dllint.libraries.argparse import ADDS_CLASS
-from dllint.libraries.index import canonical
+from dllint.libraries.index import NETWORKS, canonical
 from dllint.linking.source import SourceFile, last_name
 
 
@@ -80,7 +80,11 @@ _FILLING: dict[str, _Filling] = {
 """Calls that instantiate classes of the project and fill their fields with what they read."""
 COMMAND_LINES = frozenset({"fire.Fire", "jsonargparse.CLI", "jsonargparse.auto_cli", "tyro.cli"})
 """Functions that call the functions and classes passed to them, with arguments from the command line."""
-_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _FILLING)
+RESTORING = frozenset({"from_pretrained", "load_from_checkpoint", "from_config", "from_dict", "from_argparse_args"})
+"""Class methods of any library that construct an object of the class on which they are called, with arguments from a
+file or a configuration: of transformers, diffusers and huggingface_hub, of Lightning."""
+_RESTORED = _Filling(-1, "cls")
+_LAST_NAMES = RESTORING | {name.rpartition(".")[2] for name in _FILLING}
 FILLS_OPTIONS = frozenset(name.rpartition(".")[2] for name, row in _FILLING.items() if row.parser)
 """The last names of calls that can build the options of a trainer."""
 
@@ -90,7 +94,7 @@ class FilledClasses:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self.results = dict.fromkeys(_FILLING, self._made)
+        self.results = dict.fromkeys(_FILLING, self.made)
         self._tuples: dict[tuple[str, int, Frame | None], Tuple] = {}
 
     def fills(self, file: SourceFile, index: int) -> bool:
@@ -99,7 +103,10 @@ class FilledClasses:
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
         """Return the constructors' arguments: unknown values for any keyword."""
-        return Actuals(mappings=[Actual(None, None, None)]) if self.fills(file, index) else actuals
+        row = self._filling(file, index, self.world.call_site(file, index, None))
+        if row is None:
+            return actuals
+        return Actuals(keywords=actuals.keywords if row is _RESTORED else {}, mappings=[Actual(None, None, None)])
 
     def _filling(self, file: SourceFile, index: int, site: Site) -> _Filling | None:
         call = file.calls[index]
@@ -107,9 +114,15 @@ class FilledClasses:
             return None
         callees = self.world.values.evaluate(call.func, site)
         found = (_FILLING.get(canonical(one.name)) for one in callees if isinstance(one, External))
-        return next((row for row in found if row is not None), None)
+        row = next((row for row in found if row is not None), None)
+        outside = [canonical(one.name) for one in callees if isinstance(one, External)]
+        # Of a network, more is known by the method that loads its weights.
+        if row is None and last_name(call.func) in RESTORING and outside and not any(map(NETWORKS.match, outside)):
+            own = any(isinstance(one, Class) for one in self._classes(_RESTORED, file, index, site))
+            return _RESTORED if own else None
+        return row
 
-    def _made(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    def made(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
         row = self._filling(file, index, site)
         if row is None:
             return None

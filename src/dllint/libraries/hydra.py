@@ -30,7 +30,7 @@ from dllint.inference.values import (
 from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.named_objects import NamedObjects
 from dllint.linking.source import SourceFile, last_name
-from dllint.reading import is_file
+from dllint.reading import is_file, walk
 
 INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call", "detectron2.config.instantiate"})
 LAST_NAMES = frozenset(name.rpartition(".")[2] for name in INSTANTIATING)
@@ -136,7 +136,7 @@ RESULTS: dict[str, Handler] = {
 
 def from_command_line(world: Engine, function: Function, name: str) -> Values | None:
     """Return the configuration that `@hydra.main(config_path=…, config_name=…)` passes as the first parameter. None if
-    the function has no such decorator, or if the configuration file is unknown."""
+    the function has no such decorator, or if the directory of the configuration is unknown."""
     file, scope = function.file, function.file.scopes[function.scope]
     if not scope.decorators or not scope.params or scope.params[0].name != name:
         return None
@@ -157,9 +157,14 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
             else None
             for key in ("config_path", "config_name")
         )
-        if not isinstance(main, str) or not isinstance(path, str):
+        if not isinstance(path, str):
             return None
         directory = os.path.normpath(os.path.join(world.settings.root, os.path.dirname(file.path), path))
+        if not isinstance(main, str):
+            # `--config-name`, or an expression: any file at the top of the directory
+            _, _, names = next(walk(directory), ("", [], []))
+            found = any(name.endswith((".yaml", ".yml")) for name in names)
+            return (Data(f"{COMPOSED}{directory}//", ()),) if found else None
         main = main if main.endswith((".yaml", ".yml")) else f"{main}.yaml"
         if not is_file(os.path.join(directory, main)):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
@@ -35,7 +36,7 @@ from dllint.libraries import (
 )
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
-from dllint.libraries.filled_classes import COMMAND_LINES, FilledClasses
+from dllint.libraries.filled_classes import COMMAND_LINES, RESTORING, FilledClasses
 from dllint.libraries.given_back import GivenBack
 from dllint.libraries.index import (
     GIVES_ARGUMENT,
@@ -81,6 +82,9 @@ _CONTAINERS = ("dict().", "list().append", "list().insert", "list().extend", "se
 """Methods of containers, which call nothing except the key function of a sort."""
 
 
+_DICT = Name("dict")
+
+
 class Libraries:
     """Answers about all libraries, for one project."""
 
@@ -119,6 +123,8 @@ class Libraries:
 
     def handler(self, name: str) -> Handler | None:
         found = self.results.get(index.canonical(name))
+        if found is None and name.rpartition(".")[2] in RESTORING:
+            return self.filled.made
         if found is None and "()." in name:
             base, _, method = name.partition("().")
             return builtins.receiver if method in index.subset_methods(base) else None
@@ -233,6 +239,8 @@ class Libraries:
         return self.instantiation.built(file, index, frame)
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
+        if file.calls[index].func == _DICT:
+            return self.configurations.inherited(actuals, file, index)
         if self.registries.built(file, index, frame):
             return registries.configured(actuals, file, index)
         if self.instantiation.instantiates(file, index):

@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, List, Name, Tuple
@@ -10,6 +11,7 @@ from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import (
+    Actuals,
     Class,
     Const,
     Display,
@@ -28,6 +30,10 @@ LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
 """The entries of a configuration, and parameters of the runner, from which it builds loaders."""
 DATA = "data"
 """The entry of a configuration for mmcv 1 with a dataset per phase and the number of workers."""
+BASES = "_base_"
+"""The variable of a configuration module that names the files from which it inherits."""
+DELETING = "_delete_"
+"""The entry by which a dict replaces the inherited one, instead of being merged with it."""
 REGISTERING = "register_module"
 RUNNER = "Runner"
 
@@ -39,6 +45,7 @@ class Configurations:
         self.world = world
         self._registered: dict[str, dict[Value, None]] | None = None
         self._settings: dict[str, frozenset[object]] = {}
+        self._bases: dict[tuple[str, int], tuple[SourceFile, int]] | None = None
 
     def loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
         """Yield the calls of `dict` from which a loader of the project's classes is built, each with its pseudo-API.
@@ -50,16 +57,17 @@ class Configurations:
         found = 0
         covered: set[Value] = set()
         for file, index, name in dict.fromkeys((*self._of_modules(), *self._of_runners())):
-            entry = "dataset" if name == CONFIGURED else "train"
-            given = [one.value for one in file.calls[index].args if one.keyword == entry]
-            site = self.world.call_site(file, index, None)
-            classes = set(self._inside(given[0], site)) if given else set[Value]()
+            keywords = self.world.actuals(file, index, None).keywords
+            given = keywords.get("dataset" if name == CONFIGURED else "train")
+            classes = set[Value]()
+            if given is not None and given.expr is not None and given.site is not None:
+                classes.update(self._inside(given.expr, given.site))
             if classes <= covered:
                 continue
             if limits.CONFIGURED_LOADERS.reached(found):
                 return
             found += 1
-            if not any(_is_worker_count(one.keyword) and one.value == Constant(0) for one in file.calls[index].args):
+            if any(_is_worker_count(key) and one.expr != Constant(0) for key, one in keywords.items()):
                 covered |= classes
             yield file, index, name
 
@@ -79,6 +87,20 @@ class Configurations:
         if isinstance(value, Mapping) or value.kind == "generator":
             return self.world.mappings.flattened(value)
         return union(self.parts(one, depth + 1) for one in self.world.mappings.elements(value))
+
+    def inherited(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
+        """Return the arguments of a call of `dict`, with those that it leaves to the entry of the same name in a base
+        configuration."""
+        if self._bases is None:
+            self._bases = {}
+            for one in self.world.files.values():
+                if BASES in one.bindings(0):
+                    _pair(self.world, one, self._bases)
+        base = self._bases.get((file.path, index))
+        if base is None:
+            return actuals
+        keywords = {**self.world.actuals(*base, None).keywords, **actuals.keywords}
+        return Actuals(actuals.positional, keywords, actuals.rest, actuals.mappings, actuals.under)
 
     def setting(self, key: str) -> frozenset[object]:
         """Return the constants that calls of `dict` in the project give under a key."""
@@ -159,6 +181,56 @@ class Configurations:
                         for name in _texts(given[0]) if given else (scope.name,):
                             self._registered.setdefault(name, {})[defined] = None
         return self._registered
+
+
+def _pair(world: Engine, file: SourceFile, pairs: dict[tuple[str, int], tuple[SourceFile, int]]) -> None:
+    """Add, for each call of `dict` that a configuration binds to a variable, and for those inside it, the one in its
+    bases with which mmengine merges it (`config/config.py`, `_merge_a_into_b`)."""
+    for name, bindings in file.bindings(0).items():
+        call = bindings[-1].expr
+        inherited = _bound(world, file, name, {file.path}) if isinstance(call, CallRef) else None
+        if isinstance(call, CallRef) and inherited is not None:
+            _pair_calls(file, call.index, inherited, pairs)
+
+
+def _pair_calls(
+    file: SourceFile,
+    index: int,
+    base: tuple[SourceFile, int],
+    pairs: dict[tuple[str, int], tuple[SourceFile, int]],
+) -> None:
+    args = file.calls[index].args
+    replaces = any(one.keyword == DELETING and one.value == Constant(True) for one in args)
+    if replaces or not _is_dict(file, index) or (file.path, index) in pairs:
+        return
+    pairs[file.path, index] = base
+    inner = {one.keyword: one.value for one in base[0].calls[base[1]].args}
+    for one in args:
+        below = inner.get(one.keyword)
+        if isinstance(one.value, CallRef) and isinstance(below, CallRef) and _is_dict(base[0], below.index):
+            _pair_calls(file, one.value.index, (base[0], below.index), pairs)
+
+
+def _bound(world: Engine, file: SourceFile, name: str, seen: set[str]) -> tuple[SourceFile, int] | None:
+    """Return the call of `dict` that a name has in the bases of a configuration, at any depth."""
+    for path in _base_paths(file):
+        base = world.files.get(path)
+        if base is None or path in seen:
+            continue
+        own = base.bindings(0).get(name, ())
+        if own:
+            call = own[-1].expr
+            return (base, call.index) if isinstance(call, CallRef) and _is_dict(base, call.index) else None
+        if (found := _bound(world, base, name, {*seen, path})) is not None:
+            return found
+    return None
+
+
+def _base_paths(file: SourceFile) -> Iterator[str]:
+    """Yield the paths of the configurations that `_base_ = ["../base/data.py"]` names."""
+    for binding in file.bindings(0).get(BASES, ()):
+        for text in _texts(binding.expr) if binding.expr is not None else ():
+            yield posixpath.normpath(posixpath.join(posixpath.dirname(file.path), text))
 
 
 def _is_worker_count(keyword: str | None) -> bool:

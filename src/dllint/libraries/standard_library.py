@@ -12,6 +12,13 @@ _LOADED = Refusal("a loaded library", local("CDLL.__init__.<locals>._FuncPtr"))
 _POINTER = Refusal("a ctypes pointer", POINTERS)
 _SSL = Refusal("an SSL context", instance("SSLContext"))
 _LOG = Refusal("a log handler", RLOCK, "lock")
+_HANDLERS = (
+    *("StreamHandler", "FileHandler", "Handler"),
+    *(
+        f"handlers.{name}Handler"
+        for name in ("RotatingFile", "TimedRotatingFile", "WatchedFile", "Socket", "SysLog", "HTTP", "Queue", "Memory")
+    ),
+)
 _CSV = Refusal("a csv reader", instance("_csv.reader"), "iterator")
 
 LIBRARY = Library(
@@ -35,7 +42,7 @@ LIBRARY = Library(
         "csv.DictReader": _CSV,
         "os.scandir": Refusal("a directory iterator", instance("posix.ScandirIterator"), "iterator"),
         **dict.fromkeys(("types.GeneratorType", "glob.iglob", "os.walk"), GENERATOR),
-        **dict.fromkeys(("logging.StreamHandler", "logging.FileHandler", "logging.Handler"), _LOG),
+        **dict.fromkeys((f"logging.{name}" for name in _HANDLERS), _LOG),
         "subprocess.Popen": Refusal("a child process", LOCK),
         **dict.fromkeys(("ssl.create_default_context", "ssl.SSLContext"), _SSL),
         "contextvars.ContextVar": Refusal("a context variable", instance("_contextvars.ContextVar"), "module"),

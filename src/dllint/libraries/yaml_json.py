@@ -126,11 +126,13 @@ class DataFiles:
         if not found:
             return OPAQUE
         if not all(isinstance(one, Data) for one in found):
-            found[CHOSEN if len(found) > 1 else UNKNOWN] = None
+            found[CHOSEN if len(found) > 1 or value.path.endswith("//") else UNKNOWN] = None
         return Found(tuple(found), False)
 
     def _parts(self, value: Data) -> list[Any]:
-        """Return the nodes that hydra merges at a place: of the main file, and of the files of groups.
+        """Return the nodes that hydra merges at a place: of the main file, or of any at the top of the directory if the
+        command line chooses it, and of the files of groups.
+
         `data/images.yaml` is at `data` unless its `@package` header moves it to the top level (hydra documentation,
         "Packages")."""
         top, _, main = value.path.removeprefix(COMPOSED).rpartition("//")
@@ -139,6 +141,7 @@ class DataFiles:
         for path, data in self.files.below(top):
             package = tuple(os.path.relpath(os.path.dirname(path), top).replace(os.sep, "/").split("/"))
             if package == (os.curdir,):
+                found += [] if main else [_at(self._load(path), pointer)]
                 continue
             if b"@package _global_" in data[:200]:
                 found.append(_at(self._load(path), pointer))

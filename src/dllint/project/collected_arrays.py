@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Tuple
@@ -12,6 +13,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.iteration import mapped
+from dllint.inference.memo import Table
 from dllint.inference.values import UNKNOWN, Class, Display, Instance, Mapping, Site, Value, Values
 from dllint.libraries.index import DATASET_BASES
 from dllint.project.arrays import Array, Arrays
@@ -31,6 +33,7 @@ class CollectedArrays:
         self.datasets = datasets
         self.world = arrays.world
         self.repeated = RepeatedReads(arrays.world, arrays.origins)
+        self._among: Table[Array | None] = {}
 
     def many(self, values: Values) -> Array | None:
         """An array read from a file that is one of many in a list or dict."""
@@ -94,6 +97,11 @@ class CollectedArrays:
     def _many(self, value: Display | Mapping, depth: int) -> Array | None:
         if limits.ARRAY_DEPTH.exceeded(depth):
             return None
+        # Containers that hold one another are reached by many paths.
+        search = partial(self._find_many, value, depth)
+        return self.world.memory.remember(self._among, (value, depth), search, None)
+
+    def _find_many(self, value: Display | Mapping, depth: int) -> Array | None:
         evaluate = self.world.values.evaluate
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):

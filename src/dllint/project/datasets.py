@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.inference import limits
+from dllint.inference import fields, limits
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
@@ -53,6 +53,7 @@ class Kept:
     initial: bool = True
     sure: bool = True
     at_once: bool = False
+    generated: bool = False
 
     @property
     def span(self) -> Span:
@@ -131,7 +132,7 @@ class Datasets:
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
-        todo = deque(values)
+        todo = deque(self.possible(values))
         while todo:
             value = todo.popleft()
             if value in seen:
@@ -148,7 +149,7 @@ class Datasets:
                     todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):
                 if canonical(value.of.name) in WRAPPERS or value.of.name.rsplit(".", 1)[-1].endswith("Dataset"):
-                    todo += held_by(self.world, value)
+                    todo += self.possible(tuple(held_by(self.world, value)))
             elif isinstance(value, Display):
                 todo += self.world.mappings.flattened(value)
         return list(found)
@@ -164,6 +165,20 @@ class Datasets:
                     isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS
                 ):
                     yield one
+
+    def possible(self, values: Values) -> Values:
+        """Return the values without the objects that an open choice of a class excludes: where an unknown name can
+        select datasets among other classes, only a dataset comes to a loader."""
+        chosen: dict[tuple[SourceFile | None, int], list[Instance]] = {}
+        for value in values:
+            if isinstance(value, Instance) and isinstance(value.of, Class) and self.world.chosen_by_name(value):
+                chosen.setdefault((value.file, value.call), []).append(value)
+        excluded: set[Value] = set()
+        for group in chosen.values():
+            others = {one for one in group if isinstance(one.of, Class) and not self.derives(one.of, DATASET_BASES)}
+            if len(others) < len(group):
+                excluded |= others
+        return tuple(value for value in values if value not in excluded) if excluded else values
 
     # What is kept
 
@@ -218,6 +233,7 @@ class Datasets:
                             sure=released == "never",
                         )
                     )
+        collected += self._fields(value, {kept.attr for kept in collected})
         for owner in self.world.hierarchy.line(value.of):
             if isinstance(owner, Class):
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
@@ -237,19 +253,21 @@ class Datasets:
             left_out, made, prepared = self.dropped(holder), self.init_code(holder.of), self.prepared_by(holder.of)
             for kept in self.kept(holder):
                 place = (kept.file.path, kept.scope)
-                early = initial and (place in prepared or (kept.initial and place in made))
+                early = initial and (place in prepared or (kept.initial and (kept.generated or place in made)))
                 one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out)
                 yield one
                 for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
                     if (
                         isinstance(part, Instance)
                         and isinstance(part.of, Class)
+                        and (part.call >= 0 or not way)
                         and part not in seen
                         and not self.derives(part.of, DATASET_BASES)
                         and one.path.count(".") < limits.PIECE_DEPTH.most
                     ):
                         seen.add(part)
-                        todo.append((f"{one.path}.", part, early, one.dropped))
+                        holders = (part,) if part.call >= 0 else self._possible_receivers(part)
+                        todo.extend((f"{one.path}.", each, early, one.dropped) for each in holders)
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
         """Whether a method that `__init__` runs through other methods is also called from code that construction
@@ -274,6 +292,14 @@ class Datasets:
         if init is None or own is None:
             return False
         return (owner.file.path, own) not in self.init_code(cls)
+
+    def _fields(self, value: Instance, known: set[str]) -> Iterator[Kept]:
+        """The fields that a generated constructor sets, as that of a dataclass, and that no method sets too."""
+        for owner, store, site in fields.stores(self.world, value):
+            assert isinstance(store.key, str)
+            if store.key not in known:
+                values = self.world.values.attribute(value, store.key)
+                yield Kept(store.key, owner.file, store.scope, store, site, owner, values, generated=True)
 
     def _outside(self, value: Instance, owner: Class, known: set[str]) -> list[Kept]:
         """The assignments `ds.attr = …` outside of the class to an object of it."""
@@ -462,6 +488,21 @@ class Datasets:
         elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < limits.PIECE_DEPTH.most:
             yield from self._held(one, piece)
             yield from self._handed_outside(one, piece)
+        elif isinstance(one, Instance) and one.call < 0 and "." not in piece.path:
+            for holder in self._possible_receivers(one):
+                yield from (inner for inner in self._held(holder, piece) if inner.initial)
+
+    def is_open(self, value: Instance) -> bool:
+        """Whether an object is the `self` of a method, and may be of any subclass."""
+        return value.call < 0 and isinstance(value.of, Class) and bool(self.world.hierarchy.subclasses(value.of))
+
+    def _possible_receivers(self, value: Instance) -> list[Instance]:
+        """The objects that `self` can be in a method that makes a dataset by `Rows(self)`: of its class, or of the last
+        subclasses."""
+        assert isinstance(value.of, Class)
+        below = self.world.hierarchy.subclasses(value.of)
+        last = [one for one in below if not self.world.hierarchy.subclasses(one)]
+        return [replace(value, of=one) for one in limits.OVERRIDES.first(last)] or [value]
 
     def _handed_outside(self, value: Instance, around: Piece) -> Iterator[Piece]:
         """The values that an object, which is a piece of another one, passes to an external constructor."""

@@ -26,7 +26,7 @@ from dllint.inference.values import (
 from dllint.libraries import contexts
 from dllint.libraries.facets import LauncherApi
 from dllint.libraries.index import LAUNCHERS, POOLS, canonical
-from dllint.libraries.lightning import trainer_runs
+from dllint.libraries.lightning import TRAINER, trainer_runs
 from dllint.libraries.registries import REGISTRIES
 from dllint.linking.source import SourceFile, last_name
 
@@ -44,6 +44,7 @@ class Launch:
         targets: functions of the project that the new process runs.
         through: calls of project functions that lead to the launcher, outermost first, if they pass the target to it.
         frame: activation of the function that contains the launcher call.
+        note: why the launcher uses this method, if nothing at the call says so.
     """
 
     file: SourceFile
@@ -54,6 +55,7 @@ class Launch:
     daemonic: bool
     through: tuple[Caller, ...]
     frame: Frame | None
+    note: str = ""
 
 
 class Launches:
@@ -141,8 +143,8 @@ class Launches:
                 number += 1
                 yield launch
         yield from _process_subclasses(self.world)
-        for file, index, method, targets in trainer_runs(self.world):
-            yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)
+        for run in trainer_runs(self.world):
+            yield Launch(run.file, run.call, TRAINER, (run.method,), run.targets, False, (), None, run.note)
 
 
 def _possible_launches(world: World) -> list[tuple[SourceFile, int]]:

@@ -244,7 +244,7 @@ class Project:
         """The loader's dataset values, without those that only arrive on call paths with zero workers or with
         another dataset."""
         values = self._with_workers(loader, loader.datasets)
-        return tuple(value for value in values if self._may_serve(loader, value))
+        return self.datasets.possible(tuple(value for value in values if self._may_serve(loader, value)))
 
     def _with_workers(self, loader: Loader, given: Callable[[Frame | None], Values]) -> Values:
         """The values passed to a loader, without those from callers of the enclosing function that set the number of
@@ -281,9 +281,16 @@ class Project:
         return bool(meant) and all(self._guessed(value, way) for value in meant)
 
     def _guessed(self, value: Instance, way: str) -> bool:
-        """Whether a guess is the class of a dataset, or of all objects at one place of a path of attributes in it."""
+        """Whether a guess is the class of a dataset, or of all objects at one place of a path of attributes in it.
+
+        Guessed are classes that a name chooses, and subclasses of the one whose method makes the dataset.
+        """
         groups = [[one for one in values if isinstance(one, Instance)] for values in self._inside(value, way).values()]
-        return any(all(map(self.world.chosen_by_name, group)) for group in [[value], *groups] if group)
+        return self.world.chosen_by_name(value) or any(
+            all(self.world.chosen_by_name(one) or self.datasets.is_open(one) for one in group)
+            for group in groups
+            if group
+        )
 
     def _inside(self, value: Instance, way: str) -> dict[str, list[Value]]:
         """The values at each place of a path of attributes inside a dataset: for "rows.crop", those of "rows", too."""

@@ -58,6 +58,7 @@ class Origin:
     launch: Launch | None
     through: tuple[Hop, ...] = ()
     explicit: bool = True
+    guessed: bool = False
 
 
 @dataclass
@@ -86,7 +87,7 @@ class Arrival:
             if step.hop is not None:
                 hops.append(step.hop)
             step = step.previous
-        hops.append(Hop(self.origin.file, self.origin.span, self.origin.text))
+        hops.append(Hop(self.origin.file, self.origin.span, self.origin.text, self.origin.guessed))
         hops.extend(reversed(self.origin.through))
         return tuple(reversed(hops))
 
@@ -240,7 +241,7 @@ class StartMethods:
 
     def _launched(self, launch: Launch, method: str, previous: Arrival | None) -> Iterator[Arrival]:
         call = launch.file.calls[launch.call]
-        text = f"{render(call.func, launch.file)}(…) starts {{}} by {method}"
+        text = f"{render(call.func, launch.file)}(…) starts {{}} by {method}{launch.note}"
         through = tuple(
             Hop(c.file, c.file.calls[c.call].span, f"calls {render(c.file.calls[c.call].func, c.file)}", c.guessed)
             for c in launch.through
@@ -248,7 +249,8 @@ class StartMethods:
         for target in launch.targets:
             name = target.function.file.qualified_name(target.function.scope)
             chained = previous.chain() if previous is not None else ()
-            origin = Origin(method, launch.file, call.span, text.format(name), launch, (*chained, *through))
+            before, guessed = (*chained, *through), bool(launch.note) and target.guessed
+            origin = Origin(method, launch.file, call.span, text.format(name), launch, before, guessed=guessed)
             conditions = self._of_call(launch.file, launch.call)
             for caller in launch.through:
                 conditions += self._of_call(caller.file, caller.call)

@@ -21,7 +21,7 @@ class Parsed(Value):
 
 COMPOSED = "hydra:"
 """Prefix of the path of a configuration that hydra composes; its directory, "//", and the name of its main file
-follow."""
+follow. There is no name if the command line chooses the file."""
 
 
 @dataclass(frozen=True)

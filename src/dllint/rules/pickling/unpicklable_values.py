@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import BinOp, CallRef, Constant, Name
-from dllint.facts.schema import Expr, ImportedName
+from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.values import (
     Class,
@@ -17,6 +17,7 @@ from dllint.inference.values import (
     Function,
     Instance,
     Module,
+    Partial,
     Pattern,
     Site,
     Value,
@@ -24,6 +25,7 @@ from dllint.inference.values import (
 from dllint.libraries import contexts
 from dllint.libraries.builtin_functions import CLASS_MAKERS
 from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, UNPICKLABLE_FUNCTIONS, canonical
+from dllint.libraries.loguru import LOGGER, METHOD
 from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import (
     CACHED,
@@ -72,6 +74,23 @@ class Refused(Sent):
     @property
     def place(self) -> Place:
         return Place(self.file.path, self.span, f"{self.refusal.what} cannot be pickled")
+
+
+class ImportedModules:
+    """The modules from outside that the project imports by `import package.module`, and the packages around them."""
+
+    def __init__(self, project: Project) -> None:
+        imported = (
+            entry.module
+            for file in project.world.files.values()
+            for _, _, entry in file.imports()
+            if entry.name is None and not entry.level
+        )
+        self.names = frozenset(
+            ".".join(parts[:end])
+            for parts in {tuple(name.split(".")) for name in imported}
+            for end in range(1, len(parts) + 1)
+        )
 
 
 def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
@@ -204,7 +223,10 @@ def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None
     if isinstance(value, Function):
         return WRAPPED_BY_CLASS if _wrapped_by_class(project, value) else None
     if isinstance(value, External):
-        return UNPICKLABLE_FUNCTIONS.get(canonical(value.name))
+        row = UNPICKLABLE_FUNCTIONS.get(canonical(value.name))
+        if row in (LOGGER, METHOD) and not _has_sinks(project):
+            return None
+        return MODULE if row is None and value.name in project.ask(ImportedModules).names else row
     if not isinstance(value, Instance) or value.call < 0 or value.file is None:
         return None
     if isinstance(value.of, Class):
@@ -230,11 +252,24 @@ def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None
         given = project.evaluate_argument(value.file, value.call, 0, "obj", value.frame)
         return SCRIPT_FUNCTION if given and all(isinstance(one, Function) for one in given) else REFUSALS[name]
     row = REFUSALS.get(name)
+    if row in (LOGGER, METHOD) and not _has_sinks(project):
+        return None
     if row is not None and row.forked_context and not _forked(project, context, explicit):
         return None
     if row is not None and row.remedy == "view" and name.startswith("dict()") and project.world.called("Manager"):
         return None
     return row
+
+
+def _has_sinks(project: Project) -> bool:
+    """Whether loguru's logger may write to a stream or a file: it prints until its sinks are removed."""
+    if not any(project.external_calls("remove", "loguru.")):
+        return True
+    added = [
+        project.evaluate_argument(file, call, 0, "sink") or ()
+        for file, call, _ in project.external_calls("add", "loguru.")
+    ]
+    return any(not sinks or not all(isinstance(one, (Function, Partial)) for one in sinks) for sinks in added)
 
 
 def _opened(project: Project, name: str, value: Instance) -> Refusal:
@@ -329,20 +364,10 @@ def _wrapped_by_class(project: Project, function: Function) -> bool:
 
 
 def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
-    """The refusal of a value that only the assigned expression reveals: a module, or a tensor computed with
-    gradients."""
+    """The refusal of a value that only the assigned expression reveals: a tensor computed with gradients."""
     expr = kept.store.value
     if expr is None or kept.store.key != kept.attr:
         return None
-    if isinstance(expr, Name) and any(isinstance(value, External) for value in kept.values):
-        found = project.world.symbols.lookup(expr.id, kept.site)
-        if found and all(
-            binding.event is not None
-            and isinstance(binding.event.detail, ImportedName)
-            and binding.event.detail.name is None
-            for binding, _ in found
-        ):
-            return MODULE
     return NON_LEAF if needs_gradient(project, expr, kept.site) else None
 
 

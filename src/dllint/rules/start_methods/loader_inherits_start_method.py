@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dllint.evidence.wording import counted, listed, said
 from dllint.facts.nodes import IfExp
 from dllint.finding import Applicability, Finding, Fix, Place, SetArgument
+from dllint.libraries.lightning import TRAINER
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader, written
@@ -118,6 +119,10 @@ def _more(place: Any, others: int) -> Any:
 def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
     if project.ask(Cuda).used_by_workers(loader):
         return "cuda"
+    launch = regime.arrival.origin.launch if regime.arrival is not None else None
+    if launch is not None and launch.api == TRAINER:
+        # strategies/ddp.py: the backend is NCCL wherever there are GPUs.
+        return "nccl"
     if project.may_use_nccl(loader, lambda files: any(project.ask(Cuda).used_in(file) for file in files)):
         return "nccl"
     if next(shared_handles(project, loader), None) is not None:
