@@ -15,6 +15,7 @@ from dllint.project.loaders import Loader, written
 from dllint.rules.causes import Causes
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.dataset_consequences import consequences, sends_little
+from dllint.rules.start_methods.process_groups import may_use_nccl
 from dllint.rules.stores.shared_handles import shared_handles
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _more(place: Any, others: int) -> Any:
 def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
     if project.ask(Cuda).used_by_workers(loader):
         return "cuda"
-    if project.may_use_nccl(loader, lambda files: any(project.ask(Cuda).used_in(file) for file in files)):
+    if may_use_nccl(project, loader):
         return "nccl"
     if next(shared_handles(project, loader), None) is not None:
         return "handles"
