@@ -105,7 +105,6 @@ THREADS = "iterator = iter(loader)\nproof.show(next(iterator))\nproof.cost(proof
 NESTED, TWICE, BLOCK = "nested call", "twice on a line", "in a block"
 DECORATED, STAR, OTHER = "decorated", "star import", "other import forms"
 ONE_OF_TWO = "another statement stands on its line"
-IN_A_BLOCK = "a fix moves statements of the module itself only"
 WRAPPED = "the loader is made by a call through the wrapper"
 SAMPLERS = "a star import makes no class known that no rule names"
 NO_MODULE = "the file has no name for cv2 itself"
@@ -157,7 +156,7 @@ SUBJECTS = [
         entry="launch.py",
         fails="bootstrapping phase",
         working="fork",
-        unfixed={TWICE: ONE_OF_TWO, BLOCK: IN_A_BLOCK},
+        unfixed={TWICE: ONE_OF_TWO},
     ),
     Subject(
         "DLL102",
@@ -165,7 +164,6 @@ SUBJECTS = [
         entry="launch.py",
         fails="bootstrapping phase",
         working="fork",
-        unfixed={BLOCK: IN_A_BLOCK},
         inapplicable={TWICE: "a process starts only once"},
         spawned=True,
     ),
@@ -176,7 +174,7 @@ SUBJECTS = [
         smaller=(("1000", "8"),),
         fails="bootstrapping phase",
         working="fork",
-        unfixed={TWICE: ONE_OF_TWO, BLOCK: IN_A_BLOCK},
+        unfixed={TWICE: ONE_OF_TWO},
     ),
     Subject(
         "DLL102",
