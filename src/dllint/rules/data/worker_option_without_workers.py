@@ -80,14 +80,23 @@ def _ignored(loader: Loader) -> Finding:
 
 
 def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
-    """The fix that removes the options, if the loader's only call writes all of them itself."""
-    if clash.caller is not None or not set(names) <= set(_written(loader)):
+    """The fix that removes the options, if the loader's call writes all of them itself, and fails for every caller."""
+    if not set(names) <= set(_written(loader)) or (clash.caller is not None and not _fails_alone(loader, names)):
         return ()
     names = [*names, *_others(loader, names)]
     edits: tuple[Edit, ...] = tuple(RemoveArgument(loader.file.path, loader.span, name) for name in names)
     return (
         Fix(f"Remove `{'` and `'.join(names)}`, which {'needs' if len(names) == 1 else 'need'} workers", "safe", edits),
     )
+
+
+def _fails_alone(loader: Loader, names: list[str]) -> bool:
+    """Whether the count and the options are constants of the call itself, whoever calls the function around it."""
+    written = _written(loader)
+    count = written.get(loader.api.names.get("num_workers", "num_workers"))
+    constants = all(isinstance(written[name], Constant) for name in names)
+    unpacked = any(argument.keyword in ("*", "**") for argument in loader.file.calls[loader.call].args)
+    return constants and isinstance(count, Constant) and not unpacked
 
 
 def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
