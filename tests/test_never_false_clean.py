@@ -223,7 +223,7 @@ def test_a_file_that_imports_nothing_is_judged_with_those_that_import_it(
 def test_a_directory_is_no_part_of_a_project_above_that_does_not_import_it(
     run: Run, unmarked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (unmarked.parent / "tools.py").write_text("import code\nimport coding\nfrom . import data\nfrom .codes import rows\n")
+    (unmarked.parent / "tools.py").write_text("import code\nimport coding\nfrom .codes import rows\n")
     (unmarked.parent / "others").mkdir()
     (unmarked.parent / "others" / "train.py").write_text("import data\nfrom data.sets import rows\n")
     monkeypatch.chdir(unmarked)

@@ -105,7 +105,6 @@ THREADS = "iterator = iter(loader)\nproof.show(next(iterator))\nproof.cost(proof
 NESTED, TWICE, BLOCK = "nested call", "twice on a line", "in a block"
 DECORATED, STAR, OTHER = "decorated", "star import", "other import forms"
 ONE_OF_TWO = "another statement stands on its line"
-WRAPPED = "the loader is made by a call through the wrapper"
 SAMPLERS = "a star import makes no class known that no rule names"
 NO_MODULE = "the file has no name for cv2 itself"
 
@@ -394,7 +393,6 @@ SUBJECTS = [
         epochs("import train", loader="train.build_loader(range(8))"),
         fails=NO_WORKERS,
         working=(("num_workers=0", "num_workers=1"),),
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL605",
@@ -419,7 +417,6 @@ SUBJECTS = [
         epochs("import train", loader="train.build_loader(range(8))"),
         fails=NO_WORKERS,
         working=(("prefetch_factor=4", "prefetch_factor=4, num_workers=1"),),
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL605",
@@ -456,7 +453,6 @@ SUBJECTS = [
         fails="mutually exclusive with shuffle",
         working=(("shuffle=True", "shuffle=False"),),
         silent={STAR: SAMPLERS},
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL609",
@@ -465,7 +461,6 @@ SUBJECTS = [
         fails="batch_sampler option is mutually exclusive",
         working=(("batch_sampler=batches", "batch_sampler=None"), ("drop_last=True", "drop_last=False")),
         silent={STAR: SAMPLERS},
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL609",
@@ -481,7 +476,6 @@ SUBJECTS = [
         epochs("import train", loader="train.build_loader(range(8))"),
         fails="batch_size=None option disables auto-batching",
         working=(("drop_last=True", "drop_last=False"),),
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL612",

@@ -606,6 +606,8 @@ def test_an_option_that_is_looked_after(text: str, told: Callable[..., Any]) -> 
     [
         ("num_workers=0, persistent_workers=True, prefetch_factor=4", ["persistent_workers", "prefetch_factor"]),
         ("num_workers=0, timeout=3", ["timeout"]),
+        ("timeout=3", ["timeout"]),
+        ("1, None, None, None, count, timeout=3", []),
         ("num_workers=count, persistent_workers=True", []),
         ("num_workers=0, prefetch_factor=count + 1", []),
         ("num_workers=0, prefetch_factor=4, **options", []),
