@@ -193,6 +193,22 @@ def test_a_fix_that_makes_a_new_finding_is_left_out():
     assert run.stable
 
 
+@pytest.mark.parametrize(("path", "fixed"), [("b.py", True), ("c.py", True), ("both", False)])
+def test_fewer_findings_of_the_rule_in_other_places_are_no_new_ones(path, fixed):
+    text = "f(a)\n"
+
+    def check(texts):
+        now = texts.get("a.py", text)
+        edit = SetArgument("a.py", at(now, now.strip()), "k", "1")
+        other = replace(finding(edit), fixes=(), path="b.py")
+        if now == text:
+            return [finding(edit), other]
+        return [replace(other, path=one) for one in (("b.py", "c.py") if path == "both" else (path,))]
+
+    run = fix_until_stable(check, {"a.py": text}.__getitem__)
+    assert bool(run.texts) == fixed
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

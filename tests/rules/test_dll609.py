@@ -264,7 +264,9 @@ def test_a_call_that_fails_for_every_caller_is_mended(
 ) -> None:
     text = f"def build(rows, mixed):\n    return DataLoader(rows, shuffle={shuffle}, sampler={sampler})\n\n"
 
-    (found,) = told({"train.py": HEAD + "rows = []\n" + text + f"build([1], {mixed})\nbuild([2], {mixed})\n"}, select=["DLL609"])
+    (found,) = told(
+        {"train.py": HEAD + "rows = []\n" + text + f"build([1], {mixed})\nbuild([2], {mixed})\n"}, select=["DLL609"]
+    )
 
     assert bool(found.fixes) == fixed
 

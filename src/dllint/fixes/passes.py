@@ -193,12 +193,16 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 def _new_findings(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that exceed the previous number for the same rule and file."""
+    """Return the findings that exceed the previous number for the same rule and file, unless there are fewer of that
+    rule now: what is left of a mended cause may be reported elsewhere."""
+    before, after = list(before), list(after)
+    rules = Counter(one.code for one in before)
+    rules.subtract(one.code for one in after)
     known = Counter((one.code, one.path) for one in before)
     found = []
     for one in after:
         known[one.code, one.path] -= 1
-        if known[one.code, one.path] < 0:
+        if known[one.code, one.path] < 0 and rules[one.code] <= 0:
             found.append(one)
     return found
 
