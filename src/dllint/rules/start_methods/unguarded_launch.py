@@ -66,8 +66,9 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     first fix also includes the preceding statements that create what the guarded ones use, since each worker would
     repeat them.
 
-    There is no fix if a function of the file, or possibly a file that imports it, reads a name bound under the guard:
-    workers would miss it.
+    There is no fix for a start in a block if calls remain above the guard: a script that trains in its loops prepares
+    much there, which each worker would repeat. Nor is there one if a function of the file, or possibly a file that
+    imports it, reads a name bound under the guard: workers would miss it.
     """
     file = starts[0].file
     first, last = _outermost(starts[0]), runs_on_until(file, starts[-1].statement)
@@ -81,10 +82,13 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
         return ()
     calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
     certain = all(start.certain for start in starts) and not _may_end(file, first)
-    kind: Applicability = "safe" if calls and certain and not imported else "unsafe"
+    nested = any(start.region > 0 for start in starts)
+    kind: Applicability = "safe" if calls and certain and not imported and not nested else "unsafe"
     title = 'Put it under `if __name__ == "__main__":`'
     narrow = Fix(title, kind, (GuardStatements(file.path, first, last),))
     makers = _makers(file, first, imported)
+    if nested and any(file.calls[index].span < (makers or first) for index in file.calls_of(0)):
+        return ()
     if makers is None:
         return (narrow,)
     wide = Fix(
