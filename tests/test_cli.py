@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -362,6 +363,26 @@ def test_a_fix_that_was_refused_is_shown_and_not_offered_again(run: Run, hazard:
     assert "[*]" not in done.out and "--fix" not in done.out
     assert "+ def _collate_fn(rows):" in done.out
     assert run("check", ".", "--add-ignore").err.startswith("Added suppressions to 0 files.\n")
+
+
+def test_after_a_refused_fix_the_report_is_about_the_files_as_they_are(
+    run: Run, hazard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = linter.check
+
+    def check(paths: Any, settings: Any, execution: Any = linter.Execution()) -> Any:
+        report = real(paths, settings, execution)
+        if not execution.edited:
+            return report
+        first = real(paths, settings, replace(execution, edited={})).findings[0]
+        return replace(report, findings=(replace(first, code="DLL402", fixes=()),))
+
+    monkeypatch.setattr(linter, "check", check)
+    before = (hazard / "train.py").read_text()
+    done = run("check", ".", "--fix", "--output-format", "json")
+    assert (hazard / "train.py").read_text() == before
+    assert "DLL204 was not fixed: it would make DLL402" in done.err
+    assert (done.status, codes(done)) == (1, ["DLL204"])
 
 
 def test_add_ignore_silences_what_is_there(run: Run, hazard: Path) -> None:

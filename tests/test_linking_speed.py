@@ -450,6 +450,26 @@ def test_what_gives_a_value_is_found_without_the_reasons_for_what_is_unknown(mon
     assert asked
 
 
+def launchers(starts: int) -> dict[str, str]:
+    """Eight functions, each of which starts processes that run others of them, and passes on what it was given."""
+    lines = ["import torch.multiprocessing as mp", ""]
+    for number in range(8):
+        lines += [f"def work{number}(rank, rows):", "    print(len(rows))"]
+        others = [(number * step + 1) % 8 for step in range(1, starts + 1)]
+        lines += [f"    mp.Process(target=work{other}, args=(rank, rows)).start()" for other in others]
+    return {"train.py": "\n".join([*lines, "if __name__ == '__main__':", "    work0(0, [])", ""])}
+
+
+def test_what_launchers_pass_on_in_circles_is_followed_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counting(monkeypatch, Origins, "expressions")
+    counts = []
+    for starts in (2, 4):
+        linter.check_sources(launchers(starts), Settings())
+        counts.append(len(asked))
+        asked.clear()
+    assert counts[1] < 8 * counts[0], counts
+
+
 @pytest.mark.parametrize(("number", "known"), [(1, True), (limits.SPREADS.most, False)])
 def test_names_that_only_a_run_tells_are_followed_in_small_numbers(number: int, known: bool) -> None:
     lines = ["class Options:", "    pass", "", "options = Options()", "for name in ('workers', 'rank'):"]

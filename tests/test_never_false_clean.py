@@ -203,6 +203,33 @@ def test_the_root_is_found_by_the_imports(run: Run, unmarked: Path, monkeypatch:
     assert named == (path != ".")
 
 
+@pytest.mark.parametrize("path", ["data/sets/rows.py", "data", "data/sets"])
+@pytest.mark.parametrize("launcher", ["launch.py", "scripts/launch.py"])
+def test_a_file_that_imports_nothing_is_judged_with_those_that_import_it(
+    run: Run, unmarked: Path, monkeypatch: pytest.MonkeyPatch, path: str, launcher: str
+) -> None:
+    rows = (unmarked / "data" / "sets" / "rows.py").read_text()
+    (unmarked / "data" / "sets" / "rows.py").write_text(rows.replace("data.base import Base", "torch import Base"))
+    (unmarked / "data" / "base.py").unlink()
+    (unmarked / "scripts").mkdir()
+    (unmarked / "launch.py").rename(unmarked / launcher)
+    monkeypatch.chdir(unmarked)
+    done = run(path)
+    assert f"{unmarked} is taken as its root" in done.err
+    assert "DLL201" in done.out
+    assert done.status == 1
+
+
+def test_a_directory_is_no_part_of_a_project_above_that_does_not_import_it(
+    run: Run, unmarked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (unmarked.parent / "tools.py").write_text("import code\nimport coding\nfrom .codes import rows\n")
+    (unmarked.parent / "others").mkdir()
+    (unmarked.parent / "others" / "train.py").write_text("import data\nfrom data.sets import rows\n")
+    monkeypatch.chdir(unmarked)
+    assert f"{unmarked} is taken as its root" in run("data").err
+
+
 def test_a_folder_of_projects_is_no_project(run: Run, unmarked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         (unmarked.parent / name).mkdir()

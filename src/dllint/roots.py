@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 
 from dllint import files
 from dllint.config import has_project_mark
@@ -23,8 +24,9 @@ MOST_FILES = 2_000
 
 
 def by_imports(asked: Iterable[str], unsaved: Mapping[str, str | bytes], named: Iterable[str] = ()) -> str:
-    """Return the topmost directory that the files' imports resolve from; if no import resolves from above it, the
-    common directory of the files and of the `named` directories. All paths are absolute."""
+    """Return the topmost directory that imports resolve from, those of the files and those of files above that import
+    them. If none does, return the common directory of the files and of the `named` directories. All paths are
+    absolute."""
     asked = list(asked)
     top = _common((*map(os.path.dirname, asked), *(one for one in named if not is_crowded(one))))
     crowded = is_crowded(top)
@@ -34,7 +36,38 @@ def by_imports(asked: Iterable[str], unsaved: Mapping[str, str | bytes], named: 
             if base is not None and not is_crowded(base):
                 top = base if crowded else _common((top, base))
                 crowded = False
-    return top
+    return top if crowded else _importing(top, unsaved)
+
+
+def _importing(top: str, unsaved: Mapping[str, str | bytes]) -> str:
+    """Return the topmost directory above from which a file imports what lies in `top`; if there is none, `top`.
+
+    Asked are the files directly in a directory above, and those one level below it, as in `scripts`.
+    """
+    left = MOST_FILES
+    here = found = top
+    while (above := os.path.dirname(here)) != here and not is_crowded(above):
+        name = os.path.basename(here)
+        beside = (one for one in _directories_in(above) if one != here)
+        sources = (path for directory in chain((above,), beside) for path in _sources_in(directory))
+        for path in islice(sources, left):
+            left -= 1
+            if any(
+                module.partition(".")[0] == name and _leads_to(here, os.path.dirname(path), dots)
+                for dots, module in _imports(path, unsaved)
+            ):
+                found = above
+                break
+        here = above
+    return found
+
+
+def _leads_to(directory: str, importer: str, dots: int) -> bool:
+    """Whether an import in the directory `importer` of a directory's name means that directory."""
+    above, name = os.path.split(directory)
+    if dots:
+        return dots == (1 if importer == above else 2)
+    return name not in NOT_THE_PROJECTS and (importer == above or not _holds(importer, name))
 
 
 def imported(asked: Iterable[str], root: str, unsaved: Mapping[str, str | bytes]) -> list[str]:

@@ -186,3 +186,31 @@ LONG = '"spawn" if the_number_of_workers_that_were_asked_for > 0 else None'
 def test_an_argument_that_makes_a_line_too_long_gets_its_own(before, after, marked, fixed):
     text, call = marked(before)
     assert fixed(text, SetArgument("a.py", call, "k", LONG)) == after.replace("LONG", LONG)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "x = «load(rows, num_workers=the_number_of_workers_that_were_asked_for, k=True, j=1)»\n",
+            "x = load(rows, num_workers=the_number_of_workers_that_were_asked_for,\n         k=LONG, j=1)\n",
+        ),
+        (
+            "if y:\n    x = «load(\n        rows, n=the_number_of_workers_that_were_asked_for, k=1\n    )»\n",
+            "if y:\n    x = load(\n        rows, n=the_number_of_workers_that_were_asked_for,\n        k=LONG\n    )\n",
+        ),
+        (
+            "def f():\n\tx = «load(rows, count=the_number_of_workers_that_were_asked_for, k=1)»\n",
+            "def f():\n\tx = load(rows, count=the_number_of_workers_that_were_asked_for,\n\t\tk=LONG)\n",
+        ),
+        (
+            "x = «load(rows, count=the_number_of_workers_that_were_asked_for, k=1)»  # a comment\n",
+            "x = load(rows, count=the_number_of_workers_that_were_asked_for, k=LONG)  # a comment\n",
+        ),
+        ("x = «load(rows, k=1, j=2)»\n", "x = load(rows, k=LONG, j=2)\n"),
+        ("# " + 118 * "-" + "\nx = «load(k=1)»\n", "# " + 118 * "-" + "\nx = load(k=LONG)\n"),
+    ],
+)
+def test_a_value_that_makes_a_line_too_long_moves_to_the_next(before, after, marked, fixed):
+    text, call = marked(before)
+    assert fixed(text, SetArgument("a.py", call, "k", LONG)) == after.replace("LONG", LONG)

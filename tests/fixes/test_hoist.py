@@ -110,6 +110,18 @@ DEFINITIONS = {
         f"{DECORATED}    # far\n\n{indented(MOVED)}\n    # after\n    return n\n",
         DECORATED.replace("def", f"{MOVED}\n\ndef") + "    # far\n\n    # after\n    return n\n",
     ),
+    "heading of the statements below too": (
+        "def f():\n    # model\n    m = 1\n\n    # loader\n    «def n»(x):\n        return x\n    return n(m)\n",
+        "def n(x):\n    return x\n\n\ndef f():\n    # model\n    m = 1\n\n    # loader\n    return n(m)\n",
+    ),
+    "heading of the definition alone": (
+        "def f():\n    # model\n    m = 1\n\n    # why\n    «def n»(x):\n        return x\n\n    return n(m)\n",
+        "# why\ndef n(x):\n    return x\n\n\ndef f():\n    # model\n    m = 1\n\n    return n(m)\n",
+    ),
+    "no other heading": (
+        "def f():\n    m = 1\n\n    # why\n    «def n»(x):\n        return x\n    return n(m)\n",
+        "# why\ndef n(x):\n    return x\n\n\ndef f():\n    m = 1\n\n    return n(m)\n",
+    ),
     "async": (
         "def f():\n    «async  def n»(x):\n        await x\n    return n\n",
         "async  def n(x):\n    await x\n\n\ndef f():\n    return n\n",

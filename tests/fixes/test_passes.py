@@ -194,6 +194,30 @@ def test_a_fix_that_makes_a_new_finding_is_left_out():
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "fixed"),
+    [
+        (["b.py"], ["b.py"], True),
+        (["b.py"], ["c.py"], True),
+        (["b.py"], ["b.py", "c.py"], True),
+        (["b.py"], ["a.py", "a.py"], False),
+        (["b.py"], ["b.py", "c.py", "d.py"], False),
+        ([], ["c.py"], True),
+    ],
+)
+def test_what_a_rule_reports_elsewhere_after_a_fix_is_no_new_finding(before, after, fixed):
+    text = "f(a)\n"
+
+    def check(texts):
+        now = texts.get("a.py", text)
+        mended = finding(SetArgument("a.py", at(now, now.strip()), "k", "1"))
+        left = [replace(mended, fixes=(), path=path) for path in (before if now == text else after)]
+        return [mended, *left] if now == text else left
+
+    run = fix_until_stable(check, {"a.py": text}.__getitem__)
+    assert bool(run.texts) == fixed
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         ("import mp\nx = mp.a\n", "x = 1\n"),

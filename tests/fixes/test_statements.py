@@ -240,6 +240,16 @@ def test_a_module_name_is_checked(fixed):
             "numpy",
             "import torch\nimport cv2\nimport numpy\nfrom . import a\n",
         ),
+        (
+            "import numpy\n\n# torch\nfrom torch.utils import data\n\nimport ptp\nimport os\n",
+            "torch",
+            "import numpy\n\nimport torch\n# torch\nfrom torch.utils import data\n\nimport ptp\nimport os\n",
+        ),
+        (
+            "import ptp\nfrom torchvision import io\nfrom .torch import a\nimport os\n",
+            "torch",
+            "import ptp\nfrom torchvision import io\nimport torch\nfrom .torch import a\nimport os\n",
+        ),
         ("__all__ = []\nfrom torch import nn\n", "os", "__all__ = []\nimport os\n\nfrom torch import nn\n"),
         ("import queue as q\nimport re\n", "queue", "import queue\nimport queue as q\nimport re\n"),
     ],

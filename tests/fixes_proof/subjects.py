@@ -105,8 +105,6 @@ THREADS = "iterator = iter(loader)\nproof.show(next(iterator))\nproof.cost(proof
 NESTED, TWICE, BLOCK = "nested call", "twice on a line", "in a block"
 DECORATED, STAR, OTHER = "decorated", "star import", "other import forms"
 ONE_OF_TWO = "another statement stands on its line"
-IN_A_BLOCK = "a fix moves statements of the module itself only"
-WRAPPED = "the loader is made by a call through the wrapper"
 SAMPLERS = "a star import makes no class known that no rule names"
 NO_MODULE = "the file has no name for cv2 itself"
 
@@ -157,7 +155,7 @@ SUBJECTS = [
         entry="launch.py",
         fails="bootstrapping phase",
         working="fork",
-        unfixed={TWICE: ONE_OF_TWO, BLOCK: IN_A_BLOCK},
+        unfixed={TWICE: ONE_OF_TWO},
     ),
     Subject(
         "DLL102",
@@ -165,7 +163,6 @@ SUBJECTS = [
         entry="launch.py",
         fails="bootstrapping phase",
         working="fork",
-        unfixed={BLOCK: IN_A_BLOCK},
         inapplicable={TWICE: "a process starts only once"},
         spawned=True,
     ),
@@ -176,7 +173,7 @@ SUBJECTS = [
         smaller=(("1000", "8"),),
         fails="bootstrapping phase",
         working="fork",
-        unfixed={TWICE: ONE_OF_TWO, BLOCK: IN_A_BLOCK},
+        unfixed={TWICE: ONE_OF_TWO},
     ),
     Subject(
         "DLL102",
@@ -396,7 +393,6 @@ SUBJECTS = [
         epochs("import train", loader="train.build_loader(range(8))"),
         fails=NO_WORKERS,
         working=(("num_workers=0", "num_workers=1"),),
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL605",
@@ -421,7 +417,6 @@ SUBJECTS = [
         epochs("import train", loader="train.build_loader(range(8))"),
         fails=NO_WORKERS,
         working=(("prefetch_factor=4", "prefetch_factor=4, num_workers=1"),),
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL605",
@@ -458,7 +453,6 @@ SUBJECTS = [
         fails="mutually exclusive with shuffle",
         working=(("shuffle=True", "shuffle=False"),),
         silent={STAR: SAMPLERS},
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL609",
@@ -467,7 +461,6 @@ SUBJECTS = [
         fails="batch_sampler option is mutually exclusive",
         working=(("batch_sampler=batches", "batch_sampler=None"), ("drop_last=True", "drop_last=False")),
         silent={STAR: SAMPLERS},
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL609",
@@ -483,7 +476,6 @@ SUBJECTS = [
         epochs("import train", loader="train.build_loader(range(8))"),
         fails="batch_size=None option disables auto-batching",
         working=(("drop_last=True", "drop_last=False"),),
-        unfixed={DECORATED: WRAPPED},
     ),
     Subject(
         "DLL612",

@@ -550,6 +550,16 @@ def test_info_where_little_is_sent(told: Callable[..., Any], kept: str, severity
         ("import torch.distributed as dist\ndist.init_process_group('nccl')\n", ["spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group('NCCL')\n", ["spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group('cpu:gloo,cuda:nccl')\n", ["spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group(dist.Backend.NCCL)\n", ["spawn"]),
+        (
+            "from torch.distributed import Backend as B, init_process_group\ninit_process_group(B.NCCL)\n",
+            ["spawn"],
+        ),
+        ("import torch.distributed as dist\ndist.init_process_group(dist.Backend('NCCL'))\n", ["spawn"]),
+        (
+            "import torch.distributed as dist\ndist.init_process_group(dist.Backend.GLOO)\nmodel.cuda()\n",
+            ["fork", "spawn"],
+        ),
         ("import torch.distributed as dist\ndist.init_process_group(backend='gloo')\n", ["fork", "spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group(backend())\n", ["fork", "spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group(backend())\nnet.cuda()\n", ["spawn"]),

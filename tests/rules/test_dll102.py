@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.rules.conftest import in_one_file
 
+from dllint.fixes.passes import fix_files
 from dllint.rules.start_methods import top_level_starts
 
 SELECT = {"select": ["DLL102"]}
@@ -734,7 +735,7 @@ for batch in other:
     [
         pytest.param(FOUND["main without a guard"], ["safe"], id="a call"),
         pytest.param(FOUND["enumerate"], ["unsafe"], id="a loop binds a name"),
-        pytest.param(FOUND["under a condition on something else"], [], id="inside another block"),
+        pytest.param(FOUND["under a condition on something else"], ["unsafe"], id="inside another block"),
     ],
 )
 def test_fixes(source: str, expected: list[str], told: Callable[..., Any]) -> None:
@@ -933,6 +934,54 @@ def test_the_fix_takes_along_what_the_loop_uses(told: Callable[..., Any]) -> Non
 
     (fix,) = finding.fixes
     assert (fix.applicability, fix.edits[0].first.line, fix.edits[0].last.end_line) == ("unsafe", 5, 8)
+
+
+@pytest.mark.parametrize(
+    ("between", "first"),
+    [
+        pytest.param("with open('rows') as stream:\n    rows = rows[: len(stream.read())]\n", 5, id="a block"),
+        pytest.param("print(len(rows))\nif size:\n    rows = rows[size:]\n", 5, id="a call and a branch"),
+        pytest.param("try:\n    rows = rows.cuda()\nexcept RuntimeError as error:\n    print(error)\n", 5, id="try"),
+        pytest.param("torch.backends.cudnn.benchmark = True\n", 7, id="a setting of a module"),
+        pytest.param("import os\n", 7, id="an import"),
+        pytest.param("if size:\n    def scaled(row):\n        return row\n", 9, id="a function in a branch"),
+        pytest.param("if size:\n    kept = 1\n\ndef show():\n    return kept\n\n", 12, id="a function"),
+        pytest.param("options = {}\noptions['a'] = 1\n", 5, id="an item of a variable"),
+    ],
+)
+def test_the_fix_takes_along_what_stands_between(between: str, first: int, told: Callable[..., Any]) -> None:
+    text = LOOP.replace("loader =", f"{between}loader =")
+
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    (fix,) = finding.fixes
+    assert (fix.applicability, fix.edits[0].first.line) == ("unsafe", first)
+
+
+@pytest.mark.parametrize(
+    ("block", "fixed"),
+    [
+        ("for epoch in range(2):\n", True),
+        ("while size:\n", True),
+        ("if size:\n", True),
+        ("if not size:\n    pass\nelse:\n", True),
+        ("with torch.no_grad():\n", True),
+        ("try:\n    size = 3\nfinally:\n", False),
+        ("class Run:\n", False),
+    ],
+)
+def test_the_fix_of_a_loop_in_a_block_guards_the_block(block: str, fixed: bool, told: Callable[..., Any]) -> None:
+    head, _, loop = LOOP.partition("for batch")
+    loop = "".join(f"    {line}\n" for line in f"for batch{loop}".splitlines())
+    text = head + block + loop
+
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    assert bool(finding.fixes) == fixed
+    if fixed:
+        lines = [f"    {line}\n" if line else "\n" for line in text.splitlines()[4:]]
+        expected = "".join([*text.splitlines(True)[:4], 'if __name__ == "__main__":\n', *lines])
+        assert list(fix_files([finding], lambda path: text, unsafe=True).texts.values()) == [expected]
 
 
 def test_a_narrower_fix_stays_safe(told: Callable[..., Any]) -> None:

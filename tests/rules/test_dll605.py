@@ -599,3 +599,26 @@ def test_an_option_that_may_be_0_is_an_info(text: str, told: Callable[..., Any])
 )
 def test_an_option_that_is_looked_after(text: str, told: Callable[..., Any]) -> None:
     assert told({"train.py": HEAD + text}, **SELECT) == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "removed"),
+    [
+        ("num_workers=0, persistent_workers=True, prefetch_factor=4", ["persistent_workers", "prefetch_factor"]),
+        ("num_workers=0, timeout=3", ["timeout"]),
+        ("timeout=3", ["timeout"]),
+        ("1, None, None, None, count, timeout=3", []),
+        ("num_workers=count, persistent_workers=True", []),
+        ("num_workers=0, prefetch_factor=count + 1", []),
+        ("num_workers=0, prefetch_factor=4, **options", []),
+    ],
+)
+def test_a_call_that_fails_for_every_caller_is_mended(
+    arguments: str, removed: list[str], told: Callable[..., Any]
+) -> None:
+    text = f"def build(rows, count, **options):\n    return DataLoader(rows, {arguments})\n\nbuild([], 0)\n"
+
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+
+    assert finding.severity == "error"
+    assert [edit.keyword for fix in finding.fixes for edit in fix.edits] == removed

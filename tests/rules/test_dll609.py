@@ -251,6 +251,26 @@ def test_a_factory_in_another_file(told: Callable[..., Any]) -> None:
     assert [place.span.line for place in found.related] == [5]
 
 
+@pytest.mark.parametrize(
+    ("shuffle", "sampler", "mixed", "fixed"),
+    [
+        ("True", "RandomSampler(rows)", "True", True),
+        ("mixed", "RandomSampler(rows)", "True", False),
+        ("True", "None if mixed else RandomSampler(rows)", "bool(rows)", False),
+    ],
+)
+def test_a_call_that_fails_for_every_caller_is_mended(
+    shuffle: str, sampler: str, mixed: str, fixed: bool, told: Callable[..., Any]
+) -> None:
+    text = f"def build(rows, mixed):\n    return DataLoader(rows, shuffle={shuffle}, sampler={sampler})\n\n"
+
+    (found,) = told(
+        {"train.py": HEAD + "rows = []\n" + text + f"build([1], {mixed})\nbuild([2], {mixed})\n"}, select=["DLL609"]
+    )
+
+    assert bool(found.fixes) == fixed
+
+
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
 def test_torch_refuses_what_is_found(text: str, marks: Callable[..., Any]) -> None:

@@ -29,8 +29,8 @@ def mend(check: Check, report: Report) -> int:
     reports = [report]
 
     def findings(texts: Mapping[str, str]) -> tuple[Finding, ...]:
-        if texts:
-            reports.append(_checked(check, replace(execution, edited=texts)))
+        # Without texts, after a fix was tried and refused, the files are again as the first report has them.
+        reports.append(_checked(check, replace(execution, edited=texts)) if texts else report)
         return reports[-1].findings
 
     refused: dict[str, str] = {}

@@ -54,6 +54,7 @@ def change_arguments(tree: Tree, edits: Sequence[Union[SetArgument, RemoveArgume
     present = {arg.node.keyword.value: index for index, arg in enumerate(call.args) if arg.node.keyword is not None}
     added = []
     removed = []
+    replaced = []
     for keyword, value in wanted.items():
         if value is not None:
             value = _checked(tree, keyword, value, quoted)
@@ -62,12 +63,17 @@ def change_arguments(tree: Tree, edits: Sequence[Union[SetArgument, RemoveArgume
         elif keyword in present:
             start, end = tree.outer(call.args[present[keyword]].node.value)
             if tree.text[start:end] != value:
-                yield Change(start, end, value)
+                replaced.append((present[keyword], Change(start, end, value)))
         else:
             added.append(f"{keyword}={value}")
     while added and removed:
         arg = call.args[removed.pop(0)]
         yield Change(arg.start, arg.end, added.pop(0))
+    yield from (change for _, change in replaced)
+    if replaced and not removed:
+        yield from _break_before(
+            call, *min(replaced), sum(len(one.content) - one.end + one.start for _, one in replaced)
+        )
     if added:
         yield from _add(call, added)
     yield from _remove(call, sorted(removed))
@@ -116,7 +122,7 @@ def _add(call: _Call, added: Sequence[str]) -> Iterator[Change]:
         last = call.args[-1]
         line_end = _own_line_end(tree, max(last.comma, last.end))
         if not (_one_a_line(call) and (line_end >= 0 or last.comma < 0)):
-            if (lead := _lead_of_long_line(call, last, added)) is not None:
+            if (lead := _lead_of_long_line(call, last, sum(len(text) + 2 for text in added))) is not None:
                 place = max(last.end, last.comma)
                 text = ",".join(lead + text for text in added)
                 yield Change(place, place, f",{text}" if last.comma < 0 else f"{text},")
@@ -137,20 +143,31 @@ def _add(call: _Call, added: Sequence[str]) -> Iterator[Change]:
             yield Change(place, place, text)
 
 
-def _lead_of_long_line(call: _Call, last: _Arg, added: Sequence[str]) -> str | None:
-    """Return the line end and indentation to put before new arguments that would make their line too long; `None` if
-    they fit, or the line cannot be broken there."""
-    tree, place = call.tree, max(last.end, last.comma)
+def _break_before(call: _Call, index: int, change: Change, longer: int) -> Iterator[Change]:
+    """Yield the line break before the first argument with a new value, if the new values make its line too long."""
+    tree, arg = call.tree, call.args[index]
+    before = call.args[index - 1].comma if index else -1
+    start = tree.lines.start(arg.start)
+    if before < start or tree.text[before : arg.start].strip() or start != tree.lines.start(change.start):
+        return
+    if (lead := _lead_of_long_line(call, arg, longer)) is not None:
+        yield Change(before, arg.start, lead)
+
+
+def _lead_of_long_line(call: _Call, arg: _Arg, longer: int) -> str | None:
+    """Return the line end and indentation to put before or after an argument whose line would become too long by so
+    many characters; `None` if they fit, or the line cannot be broken there."""
+    tree, place = call.tree, max(arg.end, arg.comma)
     line = tree.text[tree.lines.start(place) : tree.lines.end(place)]
     longest = max(map(len, LINE_END.split(tree.text)))
     most = min(max(longest, USUAL_LINE), LONGEST_LINE)
-    if len(line) + sum(len(text) + 2 for text in added) <= most or "#" in tree.text[place : tree.lines.end(place)]:
+    if len(line) + longer <= most or "#" in tree.text[place : tree.lines.end(place)]:
         return None
-    if any(tree.is_in_string(arg.node) for arg in call.args):
+    if any(tree.is_in_string(one.node) for one in call.args):
         return None
     first = call.args[0]
-    if tree.leads_line(first.start) or tree.lines.start(last.start) != tree.lines.start(call.opening):
-        leading = next((arg for arg in reversed(call.args) if tree.leads_line(arg.start)), None)
+    if tree.leads_line(first.start) or tree.lines.start(arg.start) != tree.lines.start(call.opening):
+        leading = next((one for one in reversed(call.args) if tree.leads_line(one.start)), None)
         if leading is None:
             return None
         return tree.line_end(call.opening) + tree.indentation(leading.start)

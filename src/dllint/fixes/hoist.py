@@ -149,7 +149,10 @@ def _insertion(tree: Tree, place: Neighbour, text: str, name: str) -> Change:
 
 
 def _lines(tree: Tree, node: cst.FunctionDef) -> tuple[int, int, int]:
-    """Return the start and end of a definition's lines, including comments above it, and the start of the next line."""
+    """Return the start and end of a definition's lines, including comments above it, and the start of the next line.
+
+    A comment above it that is the heading of several statements stays with them.
+    """
     start = tree.statement_start(node)
     indent = tree.indentation(start)
     first = tree.lines.start(start)
@@ -157,7 +160,22 @@ def _lines(tree: Tree, node: cst.FunctionDef) -> tuple[int, int, int]:
         raise Unresolvable(f"line {tree.lines.line(start)} starts with something else")
     line_end, following = tree.rest_of_line(tree.range(node)[1])
     line_end, following = below_comments(tree, line_end, following, indent)
+    if _heads_more(tree, node, following, indent):
+        return first, line_end, following
     return above_comments(tree, first, indent), line_end, following
+
+
+def _heads_more(tree: Tree, node: cst.FunctionDef, following: int, indent: str) -> bool:
+    """Whether a comment above a definition is the heading of the next statement too: this one follows without a blank
+    line, and other comments of the block are headings of plain statements."""
+    block = tree.parent(node)
+    if not isinstance(block, cst.IndentedBlock) or block.body[-1] is node:
+        return False
+    line = tree.text[following : tree.lines.end(following)]
+    if not line.strip() or line.lstrip(BLANKS).startswith(("#", "def ", "class ", "@")):
+        return False
+    starts = [tree.lines.start(tree.statement_start(one)) for one in block.body if not isinstance(one, cst.FunctionDef)]
+    return any(above_comments(tree, start, indent) != start for start in starts)
 
 
 def _dedented(tree: Tree, node: cst.FunctionDef, text: str) -> str:

@@ -28,10 +28,10 @@ from dllint.fixes.tree import Line, Tree, parse_code
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     """Return the changes that add an import to the module's imports; empty if the import already exists.
 
-    If the existing imports are sorted as by isort, the new one is inserted in that order. Otherwise it follows the last
-    import of its section (standard library, packages, own modules), or the last import of all, among those at module
-    level, before any definition and before `limit`: the first place that the same fix changes, which may be
-    module-level code that needs the import.
+    If the existing imports are sorted as by isort, the new one is inserted in that order. Otherwise `import a` precedes
+    the first `from a… import`, and any other follows the last import of its section (standard library, packages, own
+    modules), or the last import of all. Only imports at module level count, before any definition and before `limit`:
+    the first place that the same fix changes, which may be module-level code that needs the import.
 
     Raises:
         Unresolvable: the module or the name is not an identifier.
@@ -66,6 +66,8 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
         if index >= prologue and is_import(node):
             if tree.statement_start(node) >= limit:
                 break
+            if edit.name is None and _takes_from(node, edit.module):
+                return [insert_before(tree, Neighbour(lines, index, True), text, code, 0)]
             last = index
             key = _sort_key(node, edit.path)
             if key is not None and key.section == _section(edit.module, edit.path):
@@ -75,6 +77,14 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     if prologue:
         return [insert_after(tree, Neighbour(lines, prologue - 1, True), text, code, 1, _blanks(lines, prologue))]
     return [insert_before(tree, Neighbour(lines, 0, True), text, code, _blanks(lines, 0))]
+
+
+def _takes_from(line: cst.CSTNode, package: str) -> bool:
+    """Whether a statement is `from package… import …`."""
+    node = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+    if not isinstance(node, cst.ImportFrom) or node.relative or node.module is None:
+        return False
+    return _dotted(node.module).partition(".")[0] == package
 
 
 def by_known_names(tree: Tree, edits: Sequence[Edit]) -> list[Edit]:

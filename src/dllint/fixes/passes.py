@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -159,13 +159,13 @@ def fix_until_stable(
         if stable:
             break
         after = tuple(check({**texts, **result.texts}))
-        if new := _new_findings(findings, after):
+        if new := _new_findings(findings, after, result.texts):
             # Apply the fixes one by one to find those that cause the new finding.
             kept: list[Applied] = []
             for one in result.applied:
                 tried = fix_files([*(each.finding for each in kept), one.finding], current, unsafe)
                 after = tuple(check({**texts, **tried.texts}))
-                if new := _new_findings(findings, after):
+                if new := _new_findings(findings, after, {edit.path for edit in one.fix.edits}):
                     reason = f"it would make {new[0].code} at line {new[0].span.line}"
                     harmful[_key(one.finding)] = Failed(one.finding, one.fix, new[0].path, reason)
                 else:
@@ -192,13 +192,21 @@ def _key(finding: Finding) -> tuple[object, ...]:
     )
 
 
-def _new_findings(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that exceed the previous number for the same rule and file."""
+def _new_findings(before: Iterable[Finding], after: Iterable[Finding], changed: Collection[str]) -> list[Finding]:
+    """Return the findings that exceed the previous number for the same rule and file.
+
+    What is left of a mended cause may be reported elsewhere. So they do not count if there are fewer findings of the
+    rule now, nor in files without `changed` texts if there are as many.
+    """
+    before, after = list(before), list(after)
+    rules = Counter(one.code for one in before)
+    rules.subtract(one.code for one in after)
     known = Counter((one.code, one.path) for one in before)
     found = []
     for one in after:
         known[one.code, one.path] -= 1
-        if known[one.code, one.path] < 0:
+        fewer = rules[one.code] > 0 or (rules[one.code] == 0 and one.path not in changed)
+        if known[one.code, one.path] < 0 and not fewer:
             found.append(one)
     return found
 

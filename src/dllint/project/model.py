@@ -16,7 +16,6 @@ from dllint.inference.engine import World
 from dllint.inference.values import (
     CHOSEN,
     Class,
-    Const,
     External,
     Frame,
     Function,
@@ -494,25 +493,6 @@ class Project:
             if isinstance(one, Instance):
                 for inner in held_by(self.world, one):
                     yield from self._callable_parts(inner, depth + 1, seen)
-
-    def may_use_nccl(self, loader: Loader, use_cuda: Callable[[list[SourceFile]], bool]) -> bool:
-        """Whether the loader's program initializes torch.distributed with NCCL, or with an unknown backend while
-        `use_cuda` is true of its files."""
-        calls = self.world.called("init_process_group")
-        if not calls:
-            return False
-        scope = loader.file.calls[loader.call].scope
-        around = self.import_graph.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
-        unknown = False
-        for file, index in calls:
-            if file.path not in around:
-                continue
-            values = self.evaluate_argument(file, index, 0, "backend") or ()
-            names = [str(value.value).lower() for value in values if isinstance(value, Const)]
-            if any("nccl" in name for name in names):
-                return True
-            unknown = unknown or not values or len(names) < len(values)
-        return unknown and use_cuda([self.world.files[path] for path in sorted(around) if path in self.world.files])
 
     def starts_threads_before(self, loader: Loader) -> bool:
         """Whether the function that makes the loader starts a thread before it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import said
+from dllint.facts.nodes import Constant
 from dllint.finding import Edit, Finding, Fix, Place, RemoveArgument
 from dllint.inference.entries import Found
 from dllint.inference.values import Const, Display, External, Frame, Instance, Value
@@ -67,7 +68,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             and (conflict := _conflict(project, loader, frame)) is not None
         ]
         if found:
-            yield _finding(loader, *min(found, key=lambda one: not one[0].sure))
+            conflict, caller = min(found, key=lambda one: not one[0].sure)
+            always = caller is None or conflict == _conflict(project, loader, None)
+            yield _finding(loader, conflict, caller, always)
 
 
 def _conflict(project: Project, loader: Loader, frame: Frame | None) -> Conflict | None:
@@ -135,12 +138,14 @@ def _iterable(project: Project, value: Value) -> str:
     return value.of.name if bases & ITERABLE_BASES and not piped else ""
 
 
-def _finding(loader: Loader, conflict: Conflict, caller: Place | None) -> Finding:
+def _finding(loader: Loader, conflict: Conflict, caller: Place | None, always: bool) -> Finding:
+    """The finding; `always` tells whether the arguments exclude each other for every caller."""
     names = "` and `".join(conflict.excluded)
     message = conflict.kind if conflict.sure else _SOMETIMES[conflict.kind]
-    written = {argument.keyword for argument in loader.file.calls[loader.call].args}
+    arguments = loader.file.calls[loader.call].args
+    written = {one.keyword for one in arguments if caller is None or isinstance(one.value, Constant)}
     fixes: tuple[Fix, ...] = ()
-    if conflict.sure and caller is None and set(conflict.excluded) <= written:
+    if conflict.sure and always and set(conflict.excluded) <= written:
         edits: tuple[Edit, ...] = tuple(
             RemoveArgument(loader.file.path, loader.span, name) for name in conflict.excluded
         )

@@ -12,7 +12,7 @@ from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
 from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project
-from dllint.project.loaders import Loader
+from dllint.project.loaders import Loader, written
 from dllint.rules.data.worker_options import Clash, WorkerOptions, leaves
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def _ignored(loader: Loader) -> Finding:
 
 
 def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
-    """The fix that removes the options, if the loader's only call writes all of them itself."""
-    if clash.caller is not None or not set(names) <= set(_written(loader)):
+    """The fix that removes the options, if the loader's call writes all of them itself, and fails for every caller."""
+    if not set(names) <= set(_written(loader)) or (clash.caller is not None and not _fails_alone(loader, names)):
         return ()
     names = [*names, *_others(loader, names)]
     edits: tuple[Edit, ...] = tuple(RemoveArgument(loader.file.path, loader.span, name) for name in names)
@@ -90,17 +90,25 @@ def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
     )
 
 
+def _fails_alone(loader: Loader, names: list[str]) -> bool:
+    """Whether the count and the options are constants of the call itself, whoever calls the function around it."""
+    count = written(loader, "num_workers")
+    constants = all(isinstance(_written(loader)[name], Constant) for name in names)
+    unpacked = any(argument.keyword in ("*", "**") for argument in loader.file.calls[loader.call].args)
+    return constants and (count is None or isinstance(count, Constant)) and not unpacked
+
+
 def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
     """The fix that makes every option that needs workers conditional: unchanged with workers, off without."""
-    written = _written(loader)
-    count = written.get(loader.api.names.get("num_workers", "num_workers"))
-    if count is None or not _plain(count) or not set(names) <= set(written):
+    named = _written(loader)
+    count = named.get(loader.api.names.get("num_workers", "num_workers"))
+    if count is None or not _plain(count) or not set(names) <= set(named):
         return ()
     workers = render(count, loader.file, 200)
     edits: list[Edit] = []
     torch_names = {loader.api.names.get(option, option): option for option in WORKER_OPTIONS}
     for name in (*names, *_others(loader, names)):
-        value, option = written[name], torch_names[name]
+        value, option = named[name], torch_names[name]
         if not isinstance(value, Constant) and not repeatable(value, loader.file):
             return ()
         code = render(value, loader.file, 200)
@@ -117,12 +125,12 @@ def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, .
 
 def _others(loader: Loader, names: list[str]) -> list[str]:
     """The other options of the call that need workers, unless they are written as off: their values are unknown."""
-    written = _written(loader)
+    named = _written(loader)
     options = (loader.api.names.get(option, option) for option in WORKER_OPTIONS)
     return [
         name
         for name in options
-        if name in written and name not in names and written[name] not in (Constant(None), Constant(False), Constant(0))
+        if name in named and name not in names and named[name] not in (Constant(None), Constant(False), Constant(0))
     ]
 
 

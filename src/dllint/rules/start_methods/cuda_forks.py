@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
@@ -145,7 +145,7 @@ class CudaForks:
         read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
         for value in self.project.dataset_objects(loader):
             for kept in self.project.datasets.kept(value):
-                if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site, 0):
+                if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site):
                     event = kept.store.event
                     yield OnGpu(kept.attr, kept.file, event.value_span or event.span, event.span, kept.hops)
         yield from self._tensors(loader.datasets())
@@ -183,7 +183,7 @@ class CudaForks:
                     yield from self._given(one, launch.file, statement)
 
     def _given(self, one: Actual, file: SourceFile, statement: Span) -> Iterator[OnGpu]:
-        if one.expr is not None and one.site is not None and self._on_gpu(one.expr, one.site, 0):
+        if one.expr is not None and one.site is not None and self._on_gpu(one.expr, one.site):
             yield OnGpu(render(one.expr, one.site.file), file, one.span or statement, statement)
 
     def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
@@ -198,21 +198,40 @@ class CudaForks:
                 found.setdefault(call.scope, set()).update(_attributes(call.func))
         return found
 
-    def _on_gpu(self, expr: Expr, site: Site, depth: int) -> bool:
+    def _on_gpu(self, expr: Expr, site: Site) -> bool:
         """Whether a call that the value of an expression comes from puts it on the GPU.
 
         The kind of value does not matter: a model of an unknown class is moved there like any other.
         """
-        if limits.DEVICE_DEPTH.exceeded(depth):
+        steps, seen = [(expr, site)], {(id(expr), site)}
+        for depth in count():
+            if not steps or limits.DEVICE_DEPTH.exceeded(depth):
+                return False
+            if any(self._puts_on_gpu(one, where) for one, where in steps):
+                return True
+            found = (
+                (step.expr, step.site)
+                for one, where in steps
+                if isinstance(one, (Name, IfExp))
+                for step in self.origins.expressions(one, where)
+            )
+            steps = []
+            for step in found:
+                # Functions that call one another in circles pass a value on in very many ways.
+                if limits.DEVICE_PLACES.reached(len(seen)):
+                    break
+                if (id(step[0]), step[1]) not in seen:
+                    seen.add((id(step[0]), step[1]))
+                    steps.append(step)
+        return False
+
+    def _puts_on_gpu(self, expr: Expr, site: Site) -> bool:
+        if not isinstance(expr, CallRef):
             return False
-        if isinstance(expr, CallRef):
-            func = site.file.calls[expr.index].func
-            asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
-            judged = self.cuda.judge(site.file, expr.index, site.frame)
-            return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
-        if not isinstance(expr, (Name, IfExp)):
-            return False
-        return any(self._on_gpu(one.expr, one.site, depth + 1) for one in self.origins.expressions(expr, site))
+        func = site.file.calls[expr.index].func
+        asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
+        judged = self.cuda.judge(site.file, expr.index, site.frame)
+        return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
 
     # The parent
 

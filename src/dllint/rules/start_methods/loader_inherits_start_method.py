@@ -16,6 +16,7 @@ from dllint.project.loaders import Loader, written
 from dllint.rules.causes import Causes
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.dataset_consequences import consequences, sends_little
+from dllint.rules.start_methods.process_groups import may_use_nccl
 from dllint.rules.stores.shared_handles import shared_handles
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
     if launch is not None and launch.api == TRAINER:
         # strategies/ddp.py: the backend is NCCL wherever there are GPUs.
         return "nccl"
-    if project.may_use_nccl(loader, lambda files: any(project.ask(Cuda).used_in(file) for file in files)):
+    if may_use_nccl(project, loader):
         return "nccl"
     if next(shared_handles(project, loader), None) is not None:
         return "handles"

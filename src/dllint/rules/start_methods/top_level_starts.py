@@ -41,7 +41,7 @@ class TopLevelStart:
     Attributes:
         span: the call, or the header of the `for` statement, at the top level.
         text: a description of it.
-        nested: whether it stands in a block or a class body.
+        region: the region of the module in which it stands; -1 in a class body.
         certain: whether it is reached whenever the file is imported: nothing on the way there is conditional, or runs a
             function that it is passed.
         loader: the loader whose workers start; None for a launch.
@@ -51,7 +51,7 @@ class TopLevelStart:
     file: SourceFile
     span: Span
     statement: Span
-    nested: bool
+    region: int
     certain: bool
     text: str
     method: Method
@@ -154,10 +154,10 @@ def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[T
                     first, *others = reached.hops()
                     starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
                     hops = (*others, starts_here)
-                    nested = scope > 0 or call.region > 0
+                    region = -1 if scope else call.region
                     certain = start.certain and all(_is_direct(project, *one[:2]) for one in reached.calls)
                     yield TopLevelStart(
-                        file, call.span, call.statement, nested, certain, text, start.method, start.loader, hops
+                        file, call.span, call.statement, region, certain, text, start.method, start.loader, hops
                     )
 
 
@@ -222,10 +222,10 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
             continue
         text = project.ask(Starting).described(iteration)
         for method in _methods(project.regimes_in(iteration.loader, script)):
-            nested = reached.scope > 0 or iteration.region > 0
+            region = -1 if reached.scope else iteration.region
             certain = not _is_conditional(file, iteration.region)
             yield TopLevelStart(
-                file, iteration.span, iteration.statement, nested, certain, text, method, iteration.loader, ()
+                file, iteration.span, iteration.statement, region, certain, text, method, iteration.loader, ()
             )
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
@@ -240,9 +240,9 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
             for method in project.ask(Starting).methods(launch, script):
                 if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
                     text = f"`{render(call.func, file)}`"
-                    nested = reached.scope > 0 or call.region > 0
+                    region = -1 if reached.scope else call.region
                     certain = not _is_conditional(file, call.region)
-                    yield TopLevelStart(file, call.span, call.statement, nested, certain, text, method, None, ())
+                    yield TopLevelStart(file, call.span, call.statement, region, certain, text, method, None, ())
 
 
 def runs_on_until(file: SourceFile, last: Span) -> Span:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.failures import meaning
 from dllint.evidence.wording import listed, said
-from dllint.facts.nodes import CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Event
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
 from dllint.linking.expressions import walk
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL102"
+_DEFINING = ("def", "class", "import", "global")
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -65,25 +66,29 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     first fix also includes the preceding statements that create what the guarded ones use, since each worker would
     repeat them.
 
-    There is no fix if a function of the file, or possibly a file that imports it, reads a name bound under the guard:
-    workers would miss it.
+    There is no fix for a start in a block if calls remain above the guard: a script that trains in its loops prepares
+    much there, which each worker would repeat. Nor is there one if a function of the file, or possibly a file that
+    imports it, reads a name bound under the guard: workers would miss it.
     """
     file = starts[0].file
-    first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
-    if any(start.nested for start in starts):
+    first, last = _outermost(starts[0]), runs_on_until(file, starts[-1].statement)
+    if first is None or any(start.region < 0 for start in starts):
         return ()
     moved = _events(file, first, last)
-    if any(event.kind in ("def", "class", "import", "global") for event in moved):
+    if any(event.kind in _DEFINING for event in moved):
         return ()
     imported = any(file.path in project.import_graph.imports(other.path) for other in project.files)
     if not all(_stays_inside(file, event, imported) for event in moved):
         return ()
     calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
     certain = all(start.certain for start in starts) and not _may_end(file, first)
-    kind: Applicability = "safe" if calls and certain and not imported else "unsafe"
+    nested = any(start.region > 0 for start in starts)
+    kind: Applicability = "safe" if calls and certain and not imported and not nested else "unsafe"
     title = 'Put it under `if __name__ == "__main__":`'
     narrow = Fix(title, kind, (GuardStatements(file.path, first, last),))
     makers = _makers(file, first, imported)
+    if nested and any(file.calls[index].span < (makers or first) for index in file.calls_of(0)):
+        return ()
     if makers is None:
         return (narrow,)
     wide = Fix(
@@ -92,6 +97,17 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
         (GuardStatements(file.path, makers, last),),
     )
     return (wide, narrow) if kind == "safe" else (wide,)
+
+
+def _outermost(start: TopLevelStart) -> Span | None:
+    """The statement of the module that contains a start; None if it begins above the clause that contains it."""
+    file, header = start.file, start.statement
+    for index in file.regions(max(start.region, 0)):
+        region = file.facts.regions[index]
+        if region.kind not in ("for", "while", "with", "if", "try"):
+            return None
+        header = region.span._replace(column=1) if not region.parent else region.span
+    return header
 
 
 def _may_end(file: SourceFile, first: Span) -> bool:
@@ -122,19 +138,29 @@ def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:
 
 
 def _makers(file: SourceFile, first: Span, imported: bool) -> Span | None:
-    """The first of the calling assignments directly before a statement; None if there is none.
+    """The first of the calling assignments above a statement; None if there is none.
 
-    Between the two there are only assignments to names that only the top level reads.
+    Between the two nothing is defined or imported, and only names are bound that only the top level reads. A setting of
+    an imported module (`Image.MAX_IMAGE_PIXELS = None`) stays where workers get it too.
     """
     above = [event for event in file.scopes[0].events if event.detail != "comp" and event.span < first]
     found = None
     for event in reversed(above):
-        names = isinstance(event.target, Name) and event.kind == "assign"
-        if not names or event.region or not _stays_inside(file, event, imported):
+        if event.kind in _DEFINING or not _stays_inside(file, event, imported) or _sets_a_module(file, event):
             break
+        if event.region or event.kind != "assign" or not isinstance(event.target, Name):
+            continue
         if any(call.statement == event.span for call in (file.calls[index] for index in file.calls_of(0))):
             found = event.span
     return found
+
+
+def _sets_a_module(file: SourceFile, event: Event) -> bool:
+    root = event.target
+    while isinstance(root, (Attribute, Subscript)):
+        root = root.value
+    bound = file.bindings(0).get(root.id, []) if isinstance(root, Name) and root is not event.target else []
+    return any(one.event is not None and one.event.kind == "import" for one in bound)
 
 
 def judge(case: Case) -> Judgement:
