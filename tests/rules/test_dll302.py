@@ -35,7 +35,17 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
     return f"{HEAD}{before}\nclass Rows(Dataset):\n    def __init__(self, path):\n{body}{extra}{tail}"
 
 
+PACKED = READ + """
+class Packed(Rows):
+    def __getitem__(self, *args, **options):
+        return super().__getitem__(*args, **options)
+"""
+OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a', self.rows[index] + '.txt'))")
+
 FOUND: dict[str, str] = {
+    "items that a method with packed arguments reads": dataset(
+        "self.rows = json.load(open(path))  # DLL302", extra=PACKED, tail=TAIL.replace("Rows", "Packed")
+    ),
     "a list that the loop over it adds to": dataset(
         "self.rows = [open(path).readline()]  # DLL302\nfor row in self.rows:\n    self.rows.append((row, 1))"
     ),
@@ -357,6 +367,11 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "paths that a method with packed arguments opens": dataset(
+        "self.rows = [line.split(' ')[0] for line in open(path).read().splitlines()]",
+        extra=OPENED,
+        tail=TAIL.replace("Rows", "Packed"),
+    ),
     "a list that becomes an array": dataset(
         "self.rows = []\nfor name in os.listdir(path):\n    self.rows.extend(json.load(open(name)))\n"
         "self.rows = numpy.asarray(self.rows)",
