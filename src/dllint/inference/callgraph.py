@@ -110,7 +110,9 @@ class CallGraph:
         for values, by_name in ((known, CHOSEN in known), (guessed, True)):
             for value in values:
                 for target in self.run_by(value, Given(file, index, frame)):
-                    collected.setdefault((target.function.key, target.frame), target._replace(guessed=target.guessed or by_name))
+                    collected.setdefault(
+                        (target.function.key, target.frame), target._replace(guessed=target.guessed or by_name)
+                    )
         if last_name(file.calls[index].func) in self.world.knowledge.instantiating:
             built = self.world.knowledge.instantiated(file, index, frame)
             for value in built:

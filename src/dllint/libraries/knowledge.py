@@ -77,8 +77,29 @@ _CALLING = frozenset({"absl.app.run", "typer.run", "fire.Fire", "trio.run", "any
 """Functions of other packages that call what they are given at once. Source: their documentation."""
 _CARRYING = frozenset(
     {
-        *("torch", "torchdata", "torchvision", "torch_geometric", "dgl", "lightning", "pytorch_lightning", "accelerate"),
-        *("numpy", "pandas", "datasets", "tqdm", "joblib", "ray", "dask", "cloudpickle", "dill", "more_itertools", "toolz"),
+        *(
+            "torch",
+            "torchdata",
+            "torchvision",
+            "torch_geometric",
+            "dgl",
+            "lightning",
+            "pytorch_lightning",
+            "accelerate",
+        ),
+        *(
+            "numpy",
+            "pandas",
+            "datasets",
+            "tqdm",
+            "joblib",
+            "ray",
+            "dask",
+            "cloudpickle",
+            "dill",
+            "more_itertools",
+            "toolz",
+        ),
         *("hydra", "omegaconf", "mmcv", "mmengine", "gym", "gymnasium", "attr", "easydict", "munch", "yacs", "addict"),
     }
 )
