@@ -48,22 +48,28 @@ OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a'
 
 FOUND: dict[str, str] = {
     "numbers of a file and of a row in it": dataset(
-        "self.paths = path\nself.rows = []  # DLL302\nfor i, name in enumerate(path):\n    for j in range(len(open(name).read())):\n        self.rows.append((i, j))",
+        "self.paths = path\nself.rows = []  # DLL302\n"
+        "for i, name in enumerate(path):\n"
+        "    for j in range(len(open(name).read())):\n        self.rows.append((i, j))",
         before="import numpy\n",
         extra=PAIRS,
     ),
     "pairs of numbers that a generator gives": dataset(
-        "self.paths = path\nself.rows = []  # DLL302\nfor i, name in enumerate(path):\n    self.rows.extend((i, j) for j in range(len(open(name).read())))",
+        "self.paths = path\nself.rows = []  # DLL302\n"
+        "for i, name in enumerate(path):\n    self.rows.extend((i, j) for j in range(len(open(name).read())))",
         before="import numpy\n",
         extra=PAIRS,
     ),
     "pairs of numbers that zip gives": dataset(
-        "self.paths = path\nself.rows = []  # DLL302\nfor i, name in enumerate(path):\n    size = numpy.load(name).shape[0]\n    self.rows.extend(list(zip([i] * size, range(size))))",
+        "self.paths = path\nself.rows = []  # DLL302\n"
+        "for i, name in enumerate(path):\n    size = numpy.load(name).shape[0]\n"
+        "    self.rows.extend(list(zip([i] * size, range(size))))",
         before="import numpy\n",
         extra=PAIRS,
     ),
     "pairs of a count and a number": dataset(
-        "self.paths = path\nself.rows = []  # DLL302\ni = 0\nfor name in path:\n    for size in numpy.load(name):\n        self.rows += zip([i] * size, range(size))\n        i += 1",
+        "self.paths = path\nself.rows = []  # DLL302\ni = 0\n"
+        "for name in path:\n    for size in numpy.load(name):\n        self.rows += zip([i] * size, range(size))\n        i += 1",
         before="import numpy\n",
         extra=PAIRS,
     ),
@@ -392,7 +398,9 @@ FOUND: dict[str, str] = {
 
 SILENT: dict[str, str] = {
     "pairs of a path and a number": dataset(
-        "self.paths = path\nself.rows = []\nfor name in path:\n    size = numpy.load(name).shape[0]\n    self.rows.extend(zip([name] * size, range(size)))",
+        "self.paths = path\nself.rows = []\n"
+        "for name in path:\n    size = numpy.load(name).shape[0]\n"
+        "    self.rows.extend(zip([name] * size, range(size)))",
         before="import numpy\n",
         extra=PAIRS,
     ),

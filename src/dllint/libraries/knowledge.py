@@ -103,7 +103,7 @@ _CARRYING = frozenset(
         *("hydra", "omegaconf", "mmcv", "mmengine", "gym", "gymnasium", "attr", "easydict", "munch", "yacs", "addict"),
     }
 )
-"""Packages whose objects may hold those of a project: containers, loaders, pickled objects, results of its functions."""
+"""Packages whose objects may hold those of a project: containers, loaders, what was pickled, results of functions."""
 _KEEPING_BUILTINS = vars(python).keys() - {
     *("all", "any", "filter", "iter", "map", "max", "min", "next", "open", "sorted", "sum")
 }

@@ -127,13 +127,27 @@ class MadeInLoops:
         names = [last_name(site.file.calls[part.index].func) for part in parts if isinstance(part, CallRef)]
         return "len" in names and any(name in _RANGES for name in names)
 
-    @staticmethod
-    def _counts_data(expr: Expr, site: Site) -> bool:
+    def _counts_data(self, expr: Expr, site: Site) -> bool:
         """Whether the passes of a loop are more than a number that someone chooses."""
         if not isinstance(expr, CallRef) or not _is_range(expr, site.file):
             return True
         bounds = [argument.value for argument in site.file.calls[expr.index].args]
-        return any(not isinstance(part, (Constant, Name, Attribute)) for part in bounds)
+        return any(self._is_measured(part, site) for part in bounds)
+
+    def _is_measured(self, bound: Expr, site: Site) -> bool:
+        """Whether a bound is computed, or a local variable for the length or a dimension of data."""
+        if not isinstance(bound, Name):
+            return not isinstance(bound, (Constant, Attribute))
+        found = self.world.symbols.lookup(bound.id, site)
+        return bool(found) and all(
+            where.scope == site.scope
+            and any(
+                (isinstance(part, Attribute) and part.attr == "shape")
+                or (isinstance(part, CallRef) and last_name(where.file.calls[part.index].func) == "len")
+                for part in walk(binding.expr, where.file)
+            )
+            for binding, where in found
+        )
 
     # What is put in
 
