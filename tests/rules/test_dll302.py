@@ -69,7 +69,8 @@ FOUND: dict[str, str] = {
     ),
     "pairs of a count and a number": dataset(
         "self.paths = path\nself.rows = []  # DLL302\ni = 0\n"
-        "for name in path:\n    for size in numpy.load(name):\n        self.rows += zip([i] * size, range(size))\n        i += 1",
+        "for name in path:\n    for size in numpy.load(name):\n"
+        "        self.rows += zip([i] * size, range(size))\n        i += 1",
         before="import numpy\n",
         extra=PAIRS,
     ),

@@ -141,6 +141,7 @@ class MadeInLoops:
         found = self.world.symbols.lookup(bound.id, site)
         return bool(found) and all(
             where.scope == site.scope
+            and binding.expr is not None
             and any(
                 (isinstance(part, Attribute) and part.attr == "shape")
                 or (isinstance(part, CallRef) and last_name(where.file.calls[part.index].func) == "len")
