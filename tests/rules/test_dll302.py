@@ -46,7 +46,27 @@ class Packed(Rows):
 PAIRS = READ.replace("return self.rows[index]", "one, two = self.rows[index]\n        return open(self.paths[one])")
 OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a', self.rows[index] + '.txt'))")
 
+KEYED = """
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        graph = self.graphs[self.rows[index]['id']]
+        return GIVEN
+
+    def nodes(self, one):
+        return one['nodes']
+"""
+
 FOUND: dict[str, str] = {
+    "records looked up by a field of an item": dataset(
+        "self.rows = json.load(open(path))  # DLL302\nself.graphs = json.load(open(path + 'x'))  # DLL302",
+        extra=KEYED.replace("GIVEN", "graph['nodes']"),
+    ),
+    "records looked up by a field of an item and handed on": dataset(
+        "self.rows = json.load(open(path))  # DLL302\nself.graphs = json.load(open(path + 'x'))  # DLL302",
+        extra=KEYED.replace("GIVEN", "self.nodes(graph)"),
+    ),
     "numbers of a file and of a row in it": dataset(
         "self.paths = path\nself.rows = []  # DLL302\n"
         "for i, name in enumerate(path):\n"
@@ -398,6 +418,10 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "numbers of labels looked up by a field of an item": dataset(
+        "self.rows = path\nself.graphs = json.load(open('labels.json'))",
+        extra=KEYED.replace("GIVEN", "graph, self.nodes"),
+    ),
     "pairs of a path and a number": dataset(
         "self.paths = path\nself.rows = []\n"
         "for name in path:\n    size = numpy.load(name).shape[0]\n"
