@@ -59,6 +59,11 @@ KEYED = """
 """
 
 FOUND: dict[str, str] = {
+    "columns of lists": dataset(
+        "self.rows = pandas.read_csv(path).to_dict('list')  # DLL302\nself.rows['x'] = numpy.array(self.rows['x'])",
+        before="import numpy\nimport pandas\n",
+        extra=READ.replace("self.rows[index]", "{key: column[index] for key, column in self.rows.items()}"),
+    ),
     "records looked up by a field of an item": dataset(
         "self.rows = json.load(open(path))  # DLL302\nself.graphs = json.load(open(path + 'x'))  # DLL302",
         extra=KEYED.replace("GIVEN", "graph['nodes']"),
@@ -418,6 +423,12 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "columns that become arrays": dataset(
+        "self.rows = columns(pandas.read_csv(path))",
+        before="import numpy\nimport pandas\n\ndef columns(table):\n    found = table.to_dict('list')\n"
+        "    for key in table.keys():\n        found[key] = numpy.array(found[key])\n    return found\n",
+        extra=READ.replace("self.rows[index]", "{key: column[index] for key, column in self.rows.items()}"),
+    ),
     "numbers of labels looked up by a field of an item": dataset(
         "self.rows = path\nself.graphs = json.load(open('labels.json'))",
         extra=KEYED.replace("GIVEN", "graph, self.nodes"),
