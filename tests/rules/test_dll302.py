@@ -46,31 +46,11 @@ class Packed(Rows):
 PAIRS = READ.replace("return self.rows[index]", "one, two = self.rows[index]\n        return open(self.paths[one])")
 OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a', self.rows[index] + '.txt'))")
 
-KEYED = """
-    def __len__(self):
-        return len(self.rows)
-
-    def __getitem__(self, index):
-        graph = self.graphs[self.rows[index]['id']]
-        return GIVEN
-
-    def nodes(self, one):
-        return one['nodes']
-"""
-
 FOUND: dict[str, str] = {
     "columns of lists": dataset(
         "self.rows = pandas.read_csv(path).to_dict('list')  # DLL302\nself.rows['x'] = numpy.array(self.rows['x'])",
         before="import numpy\nimport pandas\n",
         extra=READ.replace("self.rows[index]", "{key: column[index] for key, column in self.rows.items()}"),
-    ),
-    "records looked up by a field of an item": dataset(
-        "self.rows = json.load(open(path))  # DLL302\nself.graphs = json.load(open(path + 'x'))  # DLL302",
-        extra=KEYED.replace("GIVEN", "graph['nodes']"),
-    ),
-    "records looked up by a field of an item and handed on": dataset(
-        "self.rows = json.load(open(path))  # DLL302\nself.graphs = json.load(open(path + 'x'))  # DLL302",
-        extra=KEYED.replace("GIVEN", "self.nodes(graph)"),
     ),
     "numbers of a file and of a row in it": dataset(
         "self.paths = path\nself.rows = []  # DLL302\n"
@@ -429,9 +409,9 @@ SILENT: dict[str, str] = {
         "    for key in table.keys():\n        found[key] = numpy.array(found[key])\n    return found\n",
         extra=READ.replace("self.rows[index]", "{key: column[index] for key, column in self.rows.items()}"),
     ),
-    "numbers of labels looked up by a field of an item": dataset(
-        "self.rows = path\nself.graphs = json.load(open('labels.json'))",
-        extra=KEYED.replace("GIVEN", "graph, self.nodes"),
+    "records of labels looked up by a field of an item": dataset(
+        "self.rows = path\nself.labels = json.load(open('labels.json'))",
+        extra=READ.replace("self.rows[index]", "self.labels[self.rows[index]['label']]['name']"),
     ),
     "pairs of a path and a number": dataset(
         "self.paths = path\nself.rows = []\n"

@@ -275,24 +275,9 @@ class ItemCode:
                 return True
         return False
 
-    def has_fields(self, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
+    def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
-        return any(
-            self._fields_of(run, items) or any(self._fields_of(*one) for one in self._handed_on(value, run, items))
-            for run, items in self.items(value, attr, holder, by)
-        )
-
-    def _handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
-        """The functions that a method passes an item to, each with the parameters that hold it."""
-        names = self.named_items(run, items)
-        for other in self.all_runs(value):
-            given: list[Expr] = [
-                Name(param)
-                for param, (caller, expr) in other.handed.items()
-                if caller is run and (expr in items or (isinstance(expr, Name) and expr.id in names))
-            ]
-            if given:
-                yield other, given
+        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder))
 
     def _fields_of(self, run: ItemRun, items: list[Expr]) -> bool:
         """Whether a method reads a named field of one of the items."""

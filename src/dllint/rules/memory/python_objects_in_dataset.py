@@ -99,11 +99,7 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
         if not by_item and code.keyed(value, kept.attr, holder):
             texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
-            by_item = (
-                records.grouped(kept)
-                or code.has_fields(value, kept.attr, holder, "key")
-                or (texts_of_items and named_as_text(code, value, kept.attr, holder, "key"))
-            )
+            by_item = records.grouped(kept) or (texts_of_items and named_as_text(code, value, kept.attr, holder, "key"))
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
         if reading is None and held.size is None and not _one_per_item(project, value, kept.attr, holder):
             continue
