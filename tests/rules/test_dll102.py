@@ -662,7 +662,63 @@ for batch in DataLoader(rows, **options):
 }
 
 
+FOUND |= {
+    "a pool starts its processes where it is made": f"""\
+{LAUNCHING}
+pool = multiprocessing.get_context("spawn").Pool(2)  # DLL102
+rows = range(9)
+if rows:
+    pool.map(work, rows)
+else:
+    pool.apply_async(work, (1,))
+""",
+    "a pool of a with statement": f"""\
+{LAUNCHING}
+with multiprocessing.get_context("spawn").Pool(2) as pool:  # DLL102
+    for number in range(9):
+        pool.apply_async(work, (number,))
+""",
+    "a pool that another function uses": f"""\
+{LAUNCHING}
+def each(pool):
+    return pool.map(work, range(9))
+
+each(multiprocessing.get_context("spawn").Pool(2))  # DLL102
+""",
+    "an executor starts its processes with its first task": f"""\
+{LAUNCHING}
+from concurrent.futures import ProcessPoolExecutor
+
+executor = ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))
+rows = list(range(9))
+executor.map(work, rows)  # DLL102
+""",
+}
+
+
 test_found, test_silent = in_one_file("DLL102", FOUND, SILENT)
+
+
+@pytest.mark.parametrize(
+    ("call", "severity"),
+    [("each(work)", "error"), ("map(work, [1])", "error"), ("elsewhere.each(work)", "warning")],
+)
+def test_what_another_package_calls_is_a_guess(call: str, severity: str, told: Callable[..., Any]) -> None:
+    text = f"""\
+import elsewhere
+{SPAWNED}
+def each(function):
+    function(1)
+
+def work(number):
+    for batch in loader:
+        print(batch)
+
+list({call})
+"""
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    assert finding.severity == severity
 
 
 FILES = {

@@ -35,7 +35,53 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
     return f"{HEAD}{before}\nclass Rows(Dataset):\n    def __init__(self, path):\n{body}{extra}{tail}"
 
 
+PACKED = (
+    READ
+    + """
+class Packed(Rows):
+    def __getitem__(self, *args, **options):
+        return super().__getitem__(*args, **options)
+"""
+)
+PAIRS = READ.replace("return self.rows[index]", "one, two = self.rows[index]\n        return open(self.paths[one])")
+OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a', self.rows[index] + '.txt'))")
+
 FOUND: dict[str, str] = {
+    "columns of lists": dataset(
+        "self.rows = pandas.read_csv(path).to_dict('list')  # DLL302\nself.rows['x'] = numpy.array(self.rows['x'])",
+        before="import numpy\nimport pandas\n",
+        extra=READ.replace("self.rows[index]", "{key: column[index] for key, column in self.rows.items()}"),
+    ),
+    "numbers of a file and of a row in it": dataset(
+        "self.paths = path\nself.rows = []  # DLL302\n"
+        "for i, name in enumerate(path):\n"
+        "    for j in range(len(open(name).read())):\n        self.rows.append((i, j))",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "pairs of numbers that a generator gives": dataset(
+        "self.paths = path\nself.rows = []  # DLL302\n"
+        "for i, name in enumerate(path):\n    self.rows.extend((i, j) for j in range(len(open(name).read())))",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "pairs of numbers that zip gives": dataset(
+        "self.paths = path\nself.rows = []  # DLL302\n"
+        "for i, name in enumerate(path):\n    size = numpy.load(name).shape[0]\n"
+        "    self.rows.extend(list(zip([i] * size, range(size))))",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "pairs of a count and a number": dataset(
+        "self.paths = path\nself.rows = []  # DLL302\ni = 0\n"
+        "for name in path:\n    for size in numpy.load(name):\n"
+        "        self.rows += zip([i] * size, range(size))\n        i += 1",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "items that a method with packed arguments reads": dataset(
+        "self.rows = json.load(open(path))  # DLL302", extra=PACKED, tail=TAIL.replace("Rows", "Packed")
+    ),
     "a list that the loop over it adds to": dataset(
         "self.rows = [open(path).readline()]  # DLL302\nfor row in self.rows:\n    self.rows.append((row, 1))"
     ),
@@ -357,6 +403,38 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "columns that become arrays": dataset(
+        "self.rows = columns(pandas.read_csv(path))",
+        before="import numpy\nimport pandas\n\ndef columns(table):\n    found = table.to_dict('list')\n"
+        "    for key in table.keys():\n        found[key] = numpy.array(found[key])\n    return found\n",
+        extra=READ.replace("self.rows[index]", "{key: column[index] for key, column in self.rows.items()}"),
+    ),
+    "records of labels looked up by a field of an item": dataset(
+        "self.rows = path\nself.labels = json.load(open('labels.json'))",
+        extra=READ.replace("self.rows[index]", "self.labels[self.rows[index]['label']]['name']"),
+    ),
+    "pairs of a path and a number": dataset(
+        "self.paths = path\nself.rows = []\n"
+        "for name in path:\n    size = numpy.load(name).shape[0]\n"
+        "    self.rows.extend(zip([name] * size, range(size)))",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "a few pairs of numbers": dataset(
+        "self.paths = path\nself.rows = []\nself.rows.extend(zip([1] * 9, range(9)))",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "pairs below a number that someone chooses": dataset(
+        "self.paths = path\nself.rows = []\nself.rows.extend(zip([1] * self.paths.size, range(self.paths.size)))",
+        before="import numpy\n",
+        extra=PAIRS,
+    ),
+    "paths that a method with packed arguments opens": dataset(
+        "self.rows = [line.split(' ')[0] for line in open(path).read().splitlines()]",
+        extra=OPENED,
+        tail=TAIL.replace("Rows", "Packed"),
+    ),
     "a list that becomes an array": dataset(
         "self.rows = []\nfor name in os.listdir(path):\n    self.rows.extend(json.load(open(name)))\n"
         "self.rows = numpy.asarray(self.rows)",

@@ -253,6 +253,19 @@ def test_tensors_of_an_item_count_each(told: Callable[..., Any]) -> None:
     assert "holds 246 tensors" in finding.text
 
 
+def test_the_statements_that_put_tensors_in_are_named(told: Callable[..., Any]) -> None:
+    source = dataset(
+        "self.rows = []\nfor path in paths:\n    name = str(path)\n    self.rows.append((name, torch.zeros(3)))\n"
+        "self.names = {}\nfor path in paths:\n    self.names[path] = path"
+    )
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    lines = source.splitlines()
+    put = [lines[place.span.line - 1].strip() for place in finding.related if "put in" in place.message]
+    assert put == ["self.rows.append((name, torch.zeros(3)))"]
+
+
 def test_what_few_means_can_be_set(told: Callable[..., Any]) -> None:
     source = dataset("self.rows = [torch.zeros(3) for _ in range(100)]")
     settings = '[tool.dllint]\nselect = ["DLL303"]\n\n[tool.dllint.rules.DLL303]\nfew = 128\n'

@@ -146,6 +146,16 @@ if __name__ == "__main__":
 }
 
 SILENT: dict[str, str] = {
+    "an archive, which is never mapped": HEAD
+    + """
+FILE = "rows.npz"
+
+class Rows(Dataset):
+    def __init__(self, path=FILE):
+        self.rows = np.load(path, mmap_mode="r")
+"""
+    + READ
+    + TAIL.replace("path", ""),
     "forked": HEAD
     + "class Rows(Dataset):\n    def __init__(self, path):\n        self.rows = np.memmap(path)\n"
     + READ

@@ -34,6 +34,7 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
         return
     site = world.call_site(file, index, frame)
     makes = name in world.knowledge.command_lines
+    unsure = not (makes or last_name(file.calls[index].func) in _APPLYING or world.knowledge.surely_calls(name))
     for argument in file.calls[index].args:
         if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
             continue
@@ -45,11 +46,11 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
                 init = world.hierarchy.method(one, "__init__")
                 if init is not None:
                     bound = init.bound_to(Instance(one))
-                    yield Target(bound, world.intern(("back", bound, frame), None, bound, frame))
+                    yield Target(bound, world.intern(("back", bound, frame), None, bound, frame), unsure)
             elif isinstance(one, Function):
-                yield Target(one, _back_frame(world, name, one, file, index, frame))
+                yield Target(one, _back_frame(world, name, one, file, index, frame), unsure)
             elif isinstance(one, Partial) and isinstance(one.plain, Function):
-                yield Target(one.plain, _back_frame(world, name, one, file, index, frame))
+                yield Target(one.plain, _back_frame(world, name, one, file, index, frame), unsure)
 
 
 def _names_function(world: Engine, file: SourceFile, index: int, name: Name) -> bool:

@@ -12,7 +12,7 @@ from dllint.inference.called_back import called_back, contained
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
-from dllint.inference.methods_by_name import Namesakes
+from dllint.inference.methods_by_name import Namesakes, is_part_from_outside
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
 from dllint.inference.packed_arguments import laid_out
 from dllint.inference.values import (
@@ -78,7 +78,8 @@ class CallGraph:
             return values, []
         names = (call.func.attr, *self.world.stored_under(call.func.attr))
         found = [method for name in names for method in self._namesakes.find(file, name, len(call.args))]
-        return values, found if found and not self._known(call.func, site) else []
+        known = not found or self._known(call.func, site) or is_part_from_outside(self.world, call.func.value, site)
+        return values, [] if known else found
 
     def _takes(self, value: Value, actuals: Actuals) -> bool:
         """Whether a callable selected by an unknown name accepts these arguments, as far as known."""
@@ -109,7 +110,9 @@ class CallGraph:
         for values, by_name in ((known, CHOSEN in known), (guessed, True)):
             for value in values:
                 for target in self.run_by(value, Given(file, index, frame)):
-                    collected.setdefault((target.function.key, target.frame), target._replace(guessed=by_name))
+                    collected.setdefault(
+                        (target.function.key, target.frame), target._replace(guessed=target.guessed or by_name)
+                    )
         if last_name(file.calls[index].func) in self.world.knowledge.instantiating:
             built = self.world.knowledge.instantiated(file, index, frame)
             for value in built:

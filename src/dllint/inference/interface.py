@@ -115,6 +115,12 @@ class Knowledge(Protocol):
     def calls_back(self, name: str) -> bool:
         """Whether an external function may call the functions passed to it during the call."""
 
+    def surely_calls(self, name: str) -> bool:
+        """Whether it is known of an external function that it calls the functions passed to it."""
+
+    def hands_out(self, name: str) -> bool:
+        """Whether what an external function or class makes may hold objects that the project made."""
+
     def passes_on(self, name: str) -> bool:
         """Whether an external class is a loader, which calls the functions passed to it later."""
 

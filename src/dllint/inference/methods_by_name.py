@@ -6,9 +6,11 @@ import re
 from contextlib import suppress
 
 from dllint import reading
+from dllint.facts.nodes import Attribute, Element, Entered, Name, Subscript
+from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import Class, Function, Instance
+from dllint.inference.values import NONE, Class, External, Function, Instance, Site, Value
 from dllint.linking.source import SourceFile
 
 COMMON_NAMES = frozenset(
@@ -117,6 +119,33 @@ COMMON_NAMES = frozenset(
 
 
 _FUNCTION = re.compile(rb"\bdef[ \t]+([\w\x80-\xff]+)")
+
+
+def is_part_from_outside(world: Engine, expr: Expr, site: Site, depth: int = 0) -> bool:
+    """Whether an expression is surely an item, an attribute or an element of what a function of another package made:
+    its methods are none of the project's."""
+    if isinstance(expr, (Subscript, Element, Entered, Attribute)):
+        made = [value for value in world.values.evaluate(expr.value, site) if value != NONE]
+        if made and all(_is_made_outside(world, value) for value in made):
+            return True
+        return not limits.EXTERNAL_DEPTH.exceeded(depth) and is_part_from_outside(world, expr.value, site, depth + 1)
+    if not isinstance(expr, Name) or limits.EXTERNAL_DEPTH.exceeded(depth):
+        return False
+    found = world.symbols.lookup(expr.id, site)
+    return bool(found) and all(
+        binding.kind == "value"
+        and binding.expr is not None
+        and is_part_from_outside(world, binding.expr, where, depth + 1)
+        for binding, where in found
+    )
+
+
+def _is_made_outside(world: Engine, value: Value) -> bool:
+    """Whether another package made an object, which holds none of the project's."""
+    if not isinstance(value, Instance) or not isinstance(value.of, External) or value.call < 0:
+        return False
+    name = world.knowledge.canonical(value.of.name)
+    return not (world.knowledge.hands_out(name) or world.knowledge.held_by(value))
 
 
 class Namesakes:

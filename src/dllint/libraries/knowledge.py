@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins as python
+import sys
 from collections.abc import Iterable, Iterator
 
 from dllint.facts.nodes import Name
@@ -58,26 +60,55 @@ from dllint.linking.source import SourceFile
 KEEPING = frozenset(
     {
         *("functools.partial", "functools.partialmethod", "functools.wraps", "functools.update_wrapper"),
-        *("functools.lru_cache", "functools.cache", "staticmethod", "classmethod", "property"),
-        *(
-            "isinstance",
-            "issubclass",
-            "callable",
-            "getattr",
-            "hasattr",
-            "setattr",
-            "id",
-            "type",
-            "print",
-            "str",
-            "repr",
-        ),
+        *("functools.lru_cache", "functools.cache", "functools.cached_property", "functools.singledispatch"),
         hydra.LAZY_CALL,
-        *("dict", "list", "tuple", "set", "frozenset", "collections.OrderedDict", "types.SimpleNamespace"),
-        *("inspect.signature", "inspect.getsource", "inspect.isfunction", "argparse.ArgumentParser().set_defaults"),
+        *("collections.OrderedDict", "argparse.ArgumentParser().set_defaults"),
     }
 )
-"""Functions that store the functions passed to them, or only inspect them, without calling them."""
+"""Functions that store the functions passed to them, without calling them."""
+_KEEPING_MODULES = frozenset(
+    {
+        *("abc", "ast", "copy", "copyreg", "dataclasses", "dis", "enum", "inspect", "logging", "pickle", "pprint"),
+        *("reprlib", "typing", "typing_extensions", "warnings", "weakref"),
+    }
+)
+"""Modules of the standard library whose functions store, inspect or print the functions passed to them. Source: their
+documentation."""
+_CALLING = frozenset({"absl.app.run", "typer.run", "fire.Fire", "trio.run", "anyio.run"})
+"""Functions of other packages that call what they are given at once. Source: their documentation."""
+_CARRYING = frozenset(
+    {
+        *(
+            "torch",
+            "torchdata",
+            "torchvision",
+            "torch_geometric",
+            "dgl",
+            "lightning",
+            "pytorch_lightning",
+            "accelerate",
+        ),
+        *(
+            "numpy",
+            "pandas",
+            "datasets",
+            "tqdm",
+            "joblib",
+            "ray",
+            "dask",
+            "cloudpickle",
+            "dill",
+            "more_itertools",
+            "toolz",
+        ),
+        *("hydra", "omegaconf", "mmcv", "mmengine", "gym", "gymnasium", "attr", "easydict", "munch", "yacs", "addict"),
+    }
+)
+"""Packages whose objects may hold those of a project: containers, loaders, what was pickled, results of functions."""
+_KEEPING_BUILTINS = vars(python).keys() - {
+    *("all", "any", "filter", "iter", "map", "max", "min", "next", "open", "sorted", "sum")
+}
+"""Builtin functions, but for those that call the functions passed to them, or go through what calls them."""
 _CONTAINERS = ("dict().", "list().append", "list().insert", "list().extend", "set().", "str().")
 """Methods of containers, which call nothing except the key function of a sort."""
 
@@ -177,7 +208,15 @@ class Libraries:
 
     def calls_back(self, name: str) -> bool:
         keeps = name in KEEPING or name in hydra.INSTANTIATING or name.startswith(_CONTAINERS)
-        return not (keeps or self.is_launcher(name) or self.passes_on(name))
+        inspects = name.partition(".")[0] in _KEEPING_MODULES or name in _KEEPING_BUILTINS
+        return not (keeps or inspects or self.is_launcher(name) or self.passes_on(name))
+
+    def surely_calls(self, name: str) -> bool:
+        return name in _CALLING or name.partition(".")[0] in sys.stdlib_module_names or hasattr(python, name)
+
+    def hands_out(self, name: str) -> bool:
+        root = name.partition(".")[0]
+        return root in _CARRYING or root in sys.stdlib_module_names or hasattr(python, root) or self.passes_on(name)
 
     def passes_on(self, name: str) -> bool:
         return self.is_loader_name(name)

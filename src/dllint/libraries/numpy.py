@@ -50,7 +50,8 @@ LIBRARY = Library(
     openers={
         "numpy.memmap": (_MEMORY_MAP,),
         "numpy.lib.format.open_memmap": (_MEMORY_MAP,),
-        "numpy.load": (_MAPPED_ARRAY, Opener("an open npz archive", "error", BAD_ZIP, when=When("file", 0, ".npz"))),
+        # An archive ignores `mmap_mode` (numpy/lib/_npyio_impl.py, `load`).
+        "numpy.load": (Opener("an open npz archive", "error", BAD_ZIP, when=When("file", 0, ".npz")), _MAPPED_ARRAY),
         "numpy.ndarray": (_over_shared_memory(2), *_over_ctypes("buffer", 2)),
         "numpy.ctypeslib.as_array": _over_ctypes("obj", 0),
         "numpy.frombuffer": (

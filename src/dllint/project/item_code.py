@@ -92,7 +92,10 @@ class ItemCode:
         function = Function(run.file, run.scope)
         found: dict[str, tuple[ItemRun, Expr]] = {}
         for param in run.file.scopes[run.scope].params:
-            actual = self.world.parameters.bound(function, param.name, frame).actual
+            bound = self.world.parameters.bound(function, param.name, frame)
+            actual = bound.actual
+            if bound.case == "star":
+                actual = next(iter(frame.actuals.stars), None)
             if actual is not None and actual.expr is not None and actual.site is not None:
                 caller = known.get((actual.site.file.path, actual.site.scope))
                 if caller is not None:

@@ -39,7 +39,7 @@ def _makes_objects(argument: Argument) -> bool:
 class ManyTensors:
     """An attribute that holds tensors with one storage each.
 
-    `count` is None if unknown. `put` are the statements that fill an object array with them. `network` is the attribute
+    `count` is None if unknown. `put` are the statements that fill the collection with them. `network` is the attribute
     path of a network, "a.model", if the value is one.
     """
 
@@ -209,16 +209,24 @@ class Tensors:
         return self._storages(value, 0)
 
     def _filled_at(self, value: Value) -> Iterator[tuple[SourceFile, Span]]:
-        """The statements that put tensors with storages of their own into an object array."""
-        changes = self.world.mappings.changes_of(value) if isinstance(value, Instance) else ()
+        """The statements that put tensors with storages of their own into an object array, a list or a dict."""
+        kinds: tuple[str, ...] = ("add", "set", "default")
+        mappings = self.world.mappings
+        if isinstance(value, Instance):
+            kinds = ("set",)
+            changes = mappings.changes_of(value)
+        elif isinstance(value, (Display, Mapping)):
+            changes = ((change, mappings.changed_at(change, value)) for change in self.datasets.filling(value))
+        else:
+            return
         for change, where in islice(changes, limits.CHANGES.most):
-            if change.kind != "set" or change.value is None:
+            if change.kind not in kinds or change.value is None:
                 continue
-            values = self.world.values.evaluate(change.value, where)
-            if any(isinstance(one, Instance) and self.owns_storage(one) for one in values):
-                events = change.file.scopes[change.scope].events
-                spans = (event.span for event in events if (event.span.line, event.span.column) == change.at)
-                yield from ((change.file, span) for span in islice(spans, 1))
+            if any(self._storages(one, 1) != 0 for one in self.world.values.evaluate(change.value, where)):
+                spans = (one.span for one in change.file.scopes[change.scope].events)
+                calls = (change.file.calls[index].statement for index in change.file.calls_of(change.scope))
+                at = (span for span in (*spans, *calls) if (span.line, span.column) == change.at)
+                yield from ((change.file, span) for span in islice(at, 1))
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
         expr, site = value.written.expr, value.written.site

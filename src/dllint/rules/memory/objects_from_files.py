@@ -138,7 +138,7 @@ class Records(Readings):
             return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
         if isinstance(value, Instance):
             reading = self.of_instance(value) or self._taken(value)
-            return None if reading is None else self._whole(reading)
+            return None if reading is None or self._entries_become_arrays(value) else self._whole(reading)
         if isinstance(value, Display):
             return self.filled(value, depth)
         if isinstance(value, Mapping):
@@ -235,6 +235,20 @@ class Records(Readings):
             if held is not None:
                 return held
         return None
+
+    def _entries_become_arrays(self, value: Instance) -> bool:
+        """Whether a loop replaces the entries of what was read by arrays of them: `rows[key] = np.array(rows[key])`."""
+        changes = islice(self.world.mappings.changes_of(value), limits.CHANGES.most)
+        return any(
+            change.kind == "set"
+            and change.key is not None
+            and not isinstance(change.key, str)
+            and isinstance(change.value, CallRef)
+            and not isinstance(change.key, str)
+            and bool(loops(change.file, change.region))
+            and is_array_of(self.world, change.file, change.value.index, Subscript(change.base, change.key))
+            for change, _ in changes
+        )
 
     def _becomes_array(self, change: Change) -> bool:
         """Whether the same function replaces the entry that a mutation sets or extends by an array of it:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from dllint.project.datasets import Datasets
 
 _RANGES = frozenset({"range", "trange", "arange"})
+_PAIRING = frozenset({"zip", "product", "zip_longest"})
+_COPYING = frozenset({"list", "tuple", "sorted", "reversed", "tqdm"})
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
 _RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
 """Bases of classes whose objects keep no more than what their constructors put into them."""
@@ -66,6 +68,8 @@ class MadeInLoops:
         around = list(self._around(where))
         if change.kind == "extend" and isinstance(added, Comprehension):
             return self._of_comprehension(added, where, around)
+        if change.kind == "extend" and self._pairs_numbers(added, where, around):
+            return where.file, _statement(change)
         for expr in (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ():
             if self._is_new(expr, where) and self._many(around):
                 return where.file, _statement(change)
@@ -79,9 +83,30 @@ class MadeInLoops:
         self.counters = frozenset(
             name for clause in expr.clauses for name in _counters(clause.target, clause.iterable, site.file)
         )
-        if expr.kind == "generator" or not self._is_new(expr.element, inside) or not self._many(loops_of_it + around):
+        if not self._is_new(expr.element, inside) or not self._many(loops_of_it + around):
             return None
         return site.file, site.file.facts.regions[inside.region].span
+
+    def _pairs_numbers(self, added: Expr, where: Site, around: list[tuple[Expr, Site]]) -> bool:
+        """Whether an expression makes tuples of numbers, `zip([i] * size, range(size))`, one per number below a bound
+        that data tells."""
+        while isinstance(added, CallRef) and last_name(where.file.calls[added.index].func) in _COPYING:
+            args = where.file.calls[added.index].args
+            if len(args) != 1:
+                return False
+            added = args[0].value
+        if not isinstance(added, CallRef) or last_name(where.file.calls[added.index].func) not in _PAIRING:
+            return False
+        columns = [argument.value for argument in where.file.calls[added.index].args]
+        counted = [(one, where) for one in columns if _is_range(one, where.file)]
+        numbers = all(_is_range(one, where.file) or self._repeats_a_number(one, where) for one in columns)
+        return numbers and bool(counted) and self._many([counted[0], *around])
+
+    def _repeats_a_number(self, expr: Expr, site: Site) -> bool:
+        if not isinstance(expr, BinOp) or expr.op != "*":
+            return False
+        lists = [one for one in (expr.left, expr.right) if isinstance(one, List)]
+        return len(lists) == 1 and all(self._is_number(one, site, 0) for one in lists[0].elements)
 
     def _around(self, where: Site) -> Iterator[tuple[Expr, Site]]:
         """What the loops around a place iterate, innermost first."""
@@ -104,14 +129,28 @@ class MadeInLoops:
         names = [last_name(site.file.calls[part.index].func) for part in parts if isinstance(part, CallRef)]
         return "len" in names and any(name in _RANGES for name in names)
 
-    @staticmethod
-    def _counts_data(expr: Expr, site: Site) -> bool:
+    def _counts_data(self, expr: Expr, site: Site) -> bool:
         """Whether the passes of a loop are more than a number that someone chooses."""
-        ranges = isinstance(expr, CallRef) and last_name(site.file.calls[expr.index].func) in _RANGES
-        if not ranges or not isinstance(expr, CallRef):
+        if not isinstance(expr, CallRef) or not _is_range(expr, site.file):
             return True
         bounds = [argument.value for argument in site.file.calls[expr.index].args]
-        return any(not isinstance(part, (Constant, Name, Attribute)) for part in bounds)
+        return any(self._is_measured(part, site) for part in bounds)
+
+    def _is_measured(self, bound: Expr, site: Site) -> bool:
+        """Whether a bound is computed, or a local variable for the length or a dimension of data."""
+        if not isinstance(bound, Name):
+            return not isinstance(bound, (Constant, Attribute))
+        found = self.world.symbols.lookup(bound.id, site)
+        return bool(found) and all(
+            where.scope == site.scope
+            and binding.expr is not None
+            and any(
+                (isinstance(part, Attribute) and part.attr == "shape")
+                or (isinstance(part, CallRef) and last_name(where.file.calls[part.index].func) == "len")
+                for part in walk(binding.expr, where.file)
+            )
+            for binding, where in found
+        )
 
     # What is put in
 
@@ -194,13 +233,28 @@ class MadeInLoops:
         return bool(values) and all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in values)
 
     def _is_counter(self, expr: Name, site: Site) -> bool:
-        """Whether a name is the variable of a loop over a range, or the number that `enumerate` gives."""
-        events = (one for one in site.file.scopes[site.scope].events if one.kind == "for")
-        return expr.id in self.counters or any(
+        """Whether a name is the variable of a loop over a range, the number that `enumerate` gives, or one that counts
+        by constants: `i = 0`, `i += 1`."""
+        events = site.file.scopes[site.scope].events
+        if expr.id in self.counters or any(
             expr.id in _counters(event.target, event.value, site.file)
             for event in events
-            if event.target is not None and event.value is not None
-        )
+            if event.kind == "for" and event.target is not None and event.value is not None
+        ):
+            return True
+        own = [event for event in events if event.target == expr]
+        return bool(own) and all(one.kind == "assign" and _counts(expr, one.value) for one in own)
+
+
+def _counts(name: Name, value: Expr | None) -> bool:
+    """Whether an assigned expression is a number, or the name with numbers added."""
+    if isinstance(value, BinOp) and value.op in _NUMERIC:
+        return all(one == name or _counts(name, one) for one in (value.left, value.right))
+    return isinstance(value, Constant) and isinstance(value.value, (int, float))
+
+
+def _is_range(expr: Expr, file: SourceFile) -> bool:
+    return isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) in _RANGES
 
 
 def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:

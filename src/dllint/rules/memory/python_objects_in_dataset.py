@@ -139,11 +139,9 @@ def _items_of(project: Project, value: Instance) -> Iterator[Value]:
 
 
 def _one_per_item(project: Project, value: Instance, attr: str, holder: Class) -> bool:
-    """Whether an attribute has one element per item of the dataset, from which the workers make no path."""
+    """Whether an attribute has one element per item of the dataset."""
     code = project.item_code
-    if not code.indexed(value, attr, holder) or not code.measured(value, attr, holder):
-        return False
-    return not code.used_as_path(value, attr, holder)
+    return code.indexed(value, attr, holder) and code.measured(value, attr, holder)
 
 
 def _may_be_objects(project: Project, array: Array) -> bool:

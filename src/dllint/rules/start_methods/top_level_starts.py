@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant, Name
+from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Call, Event, Operator
 from dllint.inference import limits
-from dllint.inference.values import External, Function, Site
+from dllint.inference.values import External, Function, Instance, Site
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
@@ -239,10 +239,26 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
         for launch in launches:
             for method in project.ask(Starting).methods(launch, script):
                 if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
+                    call = _making_a_pool(project, reached, index) or file.calls[index]
                     text = f"`{render(call.func, file)}`"
                     region = -1 if reached.scope else call.region
                     certain = not _is_conditional(file, call.region)
                     yield TopLevelStart(file, call.span, call.statement, region, certain, text, method, None, ())
+
+
+def _making_a_pool(project: Project, here: Reached, index: int) -> Call | None:
+    """The call in the same scope that made the pool whose method is called, where a pool starts its processes at once.
+    Source: CPython, `multiprocessing/pool.py`, `Pool.__init__`."""
+    func = here.file.calls[index].func
+    if not isinstance(func, Attribute):
+        return None
+    pools = project.world.values.evaluate(func.value, project.world.call_site(here.file, index, here.frame))
+    if len(pools) != 1 or not isinstance(pool := pools[0], Instance) or not isinstance(pool.of, External):
+        return None
+    if canonical(pool.of.name) != "multiprocessing.Pool" or pool.file is not here.file or pool.call < 0:
+        return None
+    made = here.file.calls[pool.call]
+    return made if made.scope == here.scope else None
 
 
 def runs_on_until(file: SourceFile, last: Span) -> Span:
