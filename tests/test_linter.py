@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import dllint
 from dllint import config, linter, registry
 from dllint.finding import Finding, Place
 from dllint.linter import Execution, Report
+from dllint.linter.frames import in_one_piece, with_more_frames
+from dllint.linter.inputs import Run, read, texts_to_parse
 from dllint.project import Project
 from dllint.registry import Rule
 from dllint.span import Span
@@ -254,3 +257,37 @@ def test_processes_and_the_cache_find_the_same(project: Path, monkeypatch: pytes
     warm = check(project, execution=execution, cache_dir=str(project / "kept"))
     assert cold == warm
     assert places(warm) == [("data.py", 5, "DLL101")]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="before 3.11 a frame was an object by itself")
+@pytest.mark.parametrize("room", [in_one_piece, with_more_frames])
+def test_frames_lie_in_one_piece_of_memory(room: Any) -> None:
+    resource = pytest.importorskip("resource")
+
+    def nested(depth: int) -> None:
+        if depth:
+            nested(depth - 1)
+
+    def back_and_forth() -> int:
+        nested(300)
+        before: int = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for depth in range(300):
+            for _ in range(20):
+                nested(depth)
+        faults: int = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        return faults
+
+    # Without it, each crossing of the end of a piece takes new pages: thousands.
+    assert room(back_and_forth) < 500
+
+
+def test_texts_that_nothing_reads_again_are_not_kept(project: Path) -> None:
+    (project / "plain.py").write_text("x = 1\n")
+    (project / "told.py").write_text("x = 1  # noqa: DLL101\n")
+    (project / "broken.py").write_text("x = (\n")
+    paths = {str(project / name) for name in ("data.py", "train.py", "plain.py", "told.py", "broken.py")}
+    run = Run(config.Settings(root=str(project)), set(paths))
+    read(run, paths, {})
+    parsed = {Path(path).name for path in texts_to_parse(run)}
+    assert parsed == {"data.py", "train.py", "broken.py"}
+    assert {Path(path).name for path in run.texts} == {*parsed, "told.py"}

@@ -3,7 +3,7 @@ can reach from its creation. It over-approximates; its callers verify each answe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dllint.facts.nodes import (
     Attribute,
@@ -52,7 +52,8 @@ class Flows:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._ways: dict[str, dict[Place, list[Place]]] = {}
+        self._ways: dict[str, Mapping[Place, Iterable[Place]]] = {}
+        self._same: dict[Place, Place] = {}
         self._functions: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._reached: dict[Place, tuple[Place, ...]] = {}
         self._standing: dict[int, Place] = {}
@@ -150,13 +151,22 @@ class Flows:
 
     # The ways of one file
 
-    def _ways_of(self, file: SourceFile) -> dict[Place, list[Place]]:
+    def _ways_of(self, file: SourceFile) -> Mapping[Place, Iterable[Place]]:
         ways = self._ways.get(file.path)
         if ways is None:
-            ways = self._ways[file.path] = {}
-            for source, target in self._collect(file):
-                if source != target:
-                    ways.setdefault(source, []).append(target)
+            # Most locations occur in several ways, and equal ways often: each is stored once.
+            same = self._same
+            found: dict[Place, list[Place]] = {}
+            for source, target in dict.fromkeys(self._collect(file)):
+                if source == target:
+                    continue
+                target = same.setdefault(target, target)
+                targets = found.get(source)
+                if targets is None:
+                    found[same.setdefault(source, source)] = [target]
+                else:
+                    targets.append(target)
+            ways = self._ways[file.path] = found
         return ways
 
     def _collect(self, file: SourceFile) -> Iterator[tuple[Place, Place]]:

@@ -250,7 +250,15 @@ class Memory:
         answer.room = self.room if self._cut else None
         self._cut = outer or self._cut
         self._anew = anew or answer.short
-        self._settle_passing(answer, depth, first)
+        if self._reach < depth:
+            # It rests on an enclosing query that is not answered yet, so it is provisional.
+            if answer.reach == _NOWHERE:
+                self._passing.append(answer)
+            answer.reach = self._reach
+        else:
+            self._reach = _NOWHERE
+            if len(self._passing) > first:
+                self._drop_passing(first, limits.ATTEMPTS.most)
         if around < self._reach:
             self._reach = around
         if not depth and self._short and not self._blocks:
@@ -265,17 +273,6 @@ class Memory:
                 answer.tried = True
                 answer.known = False
         self._short.clear()
-
-    def _settle_passing(self, answer: Answer[Any], depth: int, first: int) -> None:
-        """Mark the answer as provisional if it rests on an enclosing query that is not answered yet; otherwise drop the
-        provisional answers that rested on this one."""
-        if self._reach < depth:
-            if answer.reach == _NOWHERE:
-                self._passing.append(answer)
-            answer.reach = self._reach
-            return
-        self._reach = _NOWHERE
-        self._drop_passing(first, limits.ATTEMPTS.most)
 
     def _drop_passing(self, first: int, most: int) -> None:
         """Drop the provisional answers from a position on, unless they were dropped too often before."""

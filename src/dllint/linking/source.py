@@ -58,6 +58,8 @@ class SourceFile:
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
         # Whether the condition of a region is never true (`closed_values`).
         self.never_met: dict[int, bool] = {}
+        self.in_every_process: dict[int, bool] = {}
+        """Region → whether no condition on it asks which process runs (`runs_when_imported`)."""
         self.members: dict[tuple[int, str], int] = {}
         """Class and name of a member of an enumeration → the call that creates it."""
         self.member_names: dict[int, str] = {}

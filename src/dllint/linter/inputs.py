@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dllint import files, notebooks, screen
+from dllint import files, notebooks, screen, suppressions
 from dllint.cache_directory import default_directory
 from dllint.config import Settings
 from dllint.files import Unreadable
@@ -128,10 +128,20 @@ def texts_to_parse(run: Run, everything: bool = False, memory: Memory | None = N
         selected = Selection(set(run.contents)) if everything else screened(run, known)
         mattering, run.left_out = selected
         run.mattering = mattering
-        decode(run, mattering | (run.asked & run.contents.keys()))
-        texts = run.texts.items()
-        run.to_parse = {path: text for path, text in texts if path in mattering}
-        run.to_parse |= {path: text for path, text in texts if path not in mattering and not is_valid(text)}
+        given = [path for path in run.texts if path not in mattering]
+        decode(run, mattering)
+        run.to_parse = {path: text for path, text in run.texts.items() if path in mattering}
+        run.to_parse |= {path: run.texts[path] for path in given if not is_valid(run.texts[path])}
+        for path in run.asked & run.contents.keys() - run.texts.keys():
+            decode(run, [path])
+            text = run.texts.get(path)
+            if text is None:
+                continue
+            if not is_valid(text):
+                run.to_parse[path] = text
+            elif memory is None and not suppressions.could_suppress(text):
+                # Nothing reads it again. In a large project most texts are of this kind.
+                del run.texts[path]
     return run.to_parse
 
 

@@ -149,8 +149,17 @@ def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
 def runs_when_imported(file: SourceFile, region: int) -> bool:
     """Whether a region runs in every process that imports the file: no condition on it may depend on which process it
     is."""
+    if not region:
+        return True
+    known = file.in_every_process.get(region)
+    if known is None:
+        known = file.in_every_process[region] = not _depends_on_process(file, region)
+    return known
+
+
+def _depends_on_process(file: SourceFile, region: int) -> bool:
     tests = (file.facts.regions[index] for index in file.regions(region))
-    return not any(
+    return any(
         entry.kind in ("if", "while") and entry.expr is not None and _asks_process(entry.expr, file, 2)
         for entry in tests
     )

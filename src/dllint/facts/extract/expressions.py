@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from sys import intern
 from typing import Any, Optional
 
 import libcst as cst
@@ -80,7 +81,7 @@ class Expressions(Literals):
 
     def _attribute(self, node: cst.Attribute) -> Expr:
         value = self.expr(node.value)
-        name = node.attr.value
+        name = intern(node.attr.value)
         self.at += 1
         self.step(name)
         self.read(name)
@@ -142,7 +143,7 @@ class Expressions(Literals):
             keyword = node.star
             self.at += 1
         elif node.keyword is not None:
-            keyword = node.keyword.value
+            keyword = intern(node.keyword.value)
             self.step(keyword)
             self.at += 1
         value, value_span = self.spanned(node.value)
@@ -386,7 +387,7 @@ class Expressions(Literals):
         span = self.span(first, self.at - 1)
         if node.comma is not ABSENT:
             self.at += 1
-        return Param(node.name.value, kind, default, annotation, span)
+        return Param(intern(node.name.value), kind, default, annotation, span)
 
 
 _METHODS: dict[str, Callable[[Any, Any], Expr]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from sys import intern
 from typing import Any
 
 import libcst as cst
@@ -36,7 +37,7 @@ class Literals(Walk):
     """Walks the expressions that are a single token, and f-strings."""
 
     def name(self, node: cst.Name) -> Expr:
-        name = node.value
+        name = intern(node.value)
         if self.texts[self.at] != name and not self.inside:
             raise OutOfStep(name)
         self.at += 1

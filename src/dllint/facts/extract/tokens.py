@@ -59,7 +59,7 @@ class Tokens:
             statement and the `elif`s of one module-level statement: an upper bound on the nesting of the tree.
     """
 
-    __slots__ = ("brackets", "chain", "deepest", "ends", "lines", "starts", "texts")
+    __slots__ = ("_given", "brackets", "chain", "deepest", "ends", "lines", "starts", "texts")
 
     def __init__(self, source: str) -> None:
         self.texts: Sequence[str] = []
@@ -69,6 +69,7 @@ class Tokens:
         self.brackets = 0
         self.chain = 0
         self.deepest = 0
+        self._given: tuple[int, int, Span] = (-1, -1, Span(1, 1, 1, 1))
         self._read(source)
 
     def _read(self, source: str) -> None:
@@ -143,6 +144,14 @@ class Tokens:
 
     def span(self, first: int, last: int) -> Span:
         """Return the span from the token `first` to the token `last`, both included."""
+        # A call is often a whole argument, value or statement, which asks for the same span next.
+        if self._given[0] == first and self._given[1] == last:
+            return self._given[2]
+        found = self._span(first, last)
+        self._given = first, last, found
+        return found
+
+    def _span(self, first: int, last: int) -> Span:
         lines = self.lines
         start = self.starts[first]
         end = self.ends[last]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from sys import intern
 from typing import Any, ClassVar, Optional
 
 import libcst as cst
@@ -135,9 +136,9 @@ class Walk:
         result: Expr
         if kind is cst.Name:
             self.step(node.value)
-            result = Name(node.value)
+            result = Name(intern(node.value))
         elif kind is cst.Attribute:
-            result = Attribute(self.expr(node.value), node.attr.value)
+            result = Attribute(self.expr(node.value), intern(node.attr.value))
             self.at += 1
             self.step(node.attr.value)
         elif kind is cst.Tuple:
