@@ -22,7 +22,27 @@ SPAWN = multiprocessing.get_context("spawn")
 """
 GUARD = '\nif __name__ == "__main__":\n    main()\n'
 
+MADE = """
+class Trainer:
+    def __init__(self, rank, count):
+        self.open()
+        self.run(count)
+
+    def open(self):
+        self.log = open("a")  # MARK
+
+    def run(self, count):
+        print(self.log, count)
+
+"""
+
 FOUND: dict[str, dict[str, str]] = {
+    "an object whose method the processes run": {
+        "demo.py": HEAD
+        + MADE.replace("MARK", "DLL209")
+        + "def main():\n    SPAWN.Process(target=Trainer(0, 2).run, args=(2,)).start()\n"
+        + GUARD
+    },
     "a lambda in args": {
         "demo.py": HEAD + "def main():\n    SPAWN.Process(target=work, args=(0, lambda: 1)).start()  # DLL209\n" + GUARD
     },
@@ -76,6 +96,12 @@ FOUND: dict[str, dict[str, str]] = {
 }
 
 SILENT: dict[str, dict[str, str]] = {
+    "objects that each process makes for itself": {
+        "demo.py": HEAD + MADE + "def main():\n    tmp.spawn(Trainer, args=(2,), nprocs=2)\n" + GUARD
+    },
+    "an object that a process makes for itself": {
+        "demo.py": HEAD + MADE + "def main():\n    SPAWN.Process(target=Trainer, args=(0, 2)).start()\n" + GUARD
+    },
     "numbers and paths": {
         "demo.py": HEAD + "def main():\n    SPAWN.Process(target=work, args=(0, 'a')).start()\n" + GUARD
     },

@@ -79,7 +79,10 @@ def _chooses(project: Project, launch: Launch) -> bool:
 def _of_target(project: Project, launch: Launch, method: Method | None, target: Target) -> Iterator[SentArgument]:
     function = target.function
     owner = function.receiver if function.receiver is not None else target.frame.receiver
-    if isinstance(owner, Instance) and isinstance(owner.of, Class):
+    # An object of a class that the processes call is made by each of them.
+    made_there = isinstance(owner, Instance) and owner.file is launch.file and owner.call == launch.call
+    sent = not made_there or _is_own_process(project, launch)
+    if sent and isinstance(owner, Instance) and isinstance(owner.of, Class):
         yield from _kept_by(project, launch, method, owner)
     for param in function.file.scopes[function.scope].params:
         if param is function.file.scopes[function.scope].params[0] and owner is not None:
