@@ -258,12 +258,20 @@ def test_the_statements_that_put_tensors_in_are_named(told: Callable[..., Any]) 
         "self.rows = []\nfor path in paths:\n    name = str(path)\n    self.rows.append((name, torch.zeros(3)))\n"
         "self.names = {}\nfor path in paths:\n    self.names[path] = path"
     )
+    nested = dataset(
+        "self.rows = {}\nfor name in 'xy':\n    self.rows[name] = []\n"
+        "for path in paths:\n    self.rows[path.name].append(torch.zeros(3))",
+    )
 
-    (finding,) = told({"data.py": source}, **SELECT)
+    for text, expected in (
+        (source, "self.rows.append((name, torch.zeros(3)))"),
+        (nested, "self.rows[path.name].append(torch.zeros(3))"),
+    ):
+        (finding,) = told({"data.py": text}, **SELECT)
 
-    lines = source.splitlines()
-    put = [lines[place.span.line - 1].strip() for place in finding.related if "put in" in place.message]
-    assert put == ["self.rows.append((name, torch.zeros(3)))"]
+        lines = text.splitlines()
+        put = [lines[place.span.line - 1].strip() for place in finding.related if "put in" in place.message]
+        assert put == [expected]
 
 
 def test_what_few_means_can_be_set(told: Callable[..., Any]) -> None:

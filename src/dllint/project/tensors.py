@@ -208,8 +208,9 @@ class Tensors:
             return None if self._is_array_of_tensors(value) else 0
         return self._storages(value, 0)
 
-    def _filled_at(self, value: Value) -> Iterator[tuple[SourceFile, Span]]:
-        """The statements that put tensors with storages of their own into an object array, a list or a dict."""
+    def _filled_at(self, value: Value, depth: int = 0) -> Iterator[tuple[SourceFile, Span]]:
+        """The statements that put tensors with storages of their own into an object array, a list or a dict, or into
+        one inside it."""
         kinds: tuple[str, ...] = ("add", "set", "default")
         mappings = self.world.mappings
         if isinstance(value, Instance):
@@ -222,7 +223,13 @@ class Tensors:
         for change, where in islice(changes, limits.CHANGES.most):
             if change.kind not in kinds or change.value is None:
                 continue
-            if any(self._storages(one, 1) != 0 for one in self.world.values.evaluate(change.value, where)):
+            values = self.world.values.evaluate(change.value, where)
+            inside: list[tuple[SourceFile, Span]] = []
+            if not limits.CONTAINER_DEPTH.exceeded(depth):
+                containers = (one for one in values if isinstance(one, (Display, Mapping)))
+                inside = [place for one in containers for place in self._filled_at(one, depth + 1)]
+            yield from inside
+            if not inside and any(self._storages(one, 1) != 0 for one in values):
                 spans = (one.span for one in change.file.scopes[change.scope].events)
                 calls = (change.file.calls[index].statement for index in change.file.calls_of(change.scope))
                 at = (span for span in (*spans, *calls) if (span.line, span.column) == change.at)
