@@ -32,7 +32,21 @@ class Rows(Dataset):
 USE = ITEM.format("  # DLL103")
 PLAIN = ITEM.format("")
 
+NAMED = f"""{HEAD}
+class Energies:
+    def potential_energy(self):
+        return torch.ones(8).cuda()MARK
+
+class Rows(Dataset):
+    def __init__(self, energies=None):
+        self.energies = energies
+
+    def __getitem__(self, index):
+        return self.energies.potential_energy()
+{TAIL}"""
+
 FOUND: dict[str, str] = {
+    "a method of a known object": NAMED.replace("MARK", "  # DLL103").replace("Rows()", "Rows(Energies())"),
     "a dataset made in the statement that goes through its loader": f"""{HEAD}
 class Rows(Dataset):
     def __init__(self):
@@ -366,6 +380,10 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a method of an unknown object, found by its name alone": NAMED.replace("MARK", "")
+    .replace("def main():", "def main(energies):")
+    .replace("Rows()", "Rows(energies)")
+    .replace("    main()", "    print(main)"),
     "processes for the devices of XLA": """
 import torch
 import torch_xla.distributed.xla_multiprocessing as xmp

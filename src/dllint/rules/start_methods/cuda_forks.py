@@ -126,7 +126,7 @@ class CudaForks:
         if key not in self._used:
             self._used[key] = [
                 (reached, index)
-                for reached in reach(self.world, [start], self._followed)
+                for reached in reach(self.world, [start], self._followed, guesses=False)
                 for index in islice(self.cuda.uses(reached.file, reached.scope, reached.frame), 1)
             ]
         for reached, index in self._used[key]:
