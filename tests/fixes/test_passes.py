@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dllint.finding import AddImport, Finding, Fix, InsertStatement, ReplaceExpression, SetArgument
+from dllint.finding import AddImport, Finding, Fix, InsertStatement, Place, ReplaceExpression, SetArgument
 from dllint.fixes.passes import applicable, fix_files, fix_until_stable
 from dllint.span import Span
 
@@ -215,6 +215,22 @@ def test_what_a_rule_reports_elsewhere_after_a_fix_is_no_new_finding(before, aft
 
     run = fix_until_stable(check, {"a.py": text}.__getitem__)
     assert bool(run.texts) == fixed
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_is_left_of_a_near_copy_after_a_fix_of_both_is_no_new_finding(alike):
+    texts_before = {"a.py": "f(a)\n", "c.py": "f(a)\nf(c)\n"}
+
+    def check(texts):
+        now = {**texts_before, **texts}
+        place = Place("c.py", at(now["c.py"], "f(c)"), "the same", alike=alike)
+        edits = [SetArgument(name, at(now[name], "f(a)"), "k", "1") for name in now if "f(a)" in now[name]]
+        if edits:
+            return [replace(finding(*edits), related=(place,))]
+        return [Finding("DLL001", "c.py", place.span)]
+
+    run = fix_until_stable(check, texts_before.__getitem__)
+    assert bool(run.texts) == alike
 
 
 @pytest.mark.parametrize(

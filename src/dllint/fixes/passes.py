@@ -196,17 +196,19 @@ def _new_findings(before: Iterable[Finding], after: Iterable[Finding], changed: 
     """Return the findings that exceed the previous number for the same rule and file.
 
     What is left of a mended cause may be reported elsewhere. So they do not count if there are fewer findings of the
-    rule now, nor in files without `changed` texts if there are as many.
+    rule now, nor, if there are as many, in files without `changed` texts and in those that had the same defect as a
+    related place of another.
     """
     before, after = list(before), list(after)
+    alike = {(one.code, place.path) for one in before for place in one.related if place.alike}
     rules = Counter(one.code for one in before)
     rules.subtract(one.code for one in after)
     known = Counter((one.code, one.path) for one in before)
     found = []
     for one in after:
         known[one.code, one.path] -= 1
-        fewer = rules[one.code] > 0 or (rules[one.code] == 0 and one.path not in changed)
-        if known[one.code, one.path] < 0 and not fewer:
+        elsewhere = one.path not in changed or (one.code, one.path) in alike
+        if known[one.code, one.path] < 0 and not (rules[one.code] > 0 or (rules[one.code] == 0 and elsewhere)):
             found.append(one)
     return found
 
