@@ -261,7 +261,11 @@ def _leave_lines(scratch: str, lines: Sequence[tuple[str, int]]) -> None:
 
 def _uninstrumented(watched: Watched, seen: Observation) -> tuple[Uninstrumented, ...]:
     """Return the Python processes that were seen, or that the program reported as started, without any records."""
-    recorded = {record.pid for record in seen.of(Process)}
+    # A process that multiprocessing forks has the instrumentation from its parent: one without a record was ended
+    # before it ran anything, as those of a pool are that fails at once.
+    by_hand = ("subprocess", "os.")
+    forks = {one.child for one in seen.of(Launch) if one.method == "fork" and not one.api.startswith(by_hand)}
+    recorded = {record.pid for record in seen.of(Process)} | forks
     found: dict[int, Uninstrumented] = {}
     for launch in seen.of(Launch):
         if launch.child is None or launch.child in recorded:
