@@ -116,6 +116,13 @@ def test_another_class_does_not(run: Recorded) -> None:
     assert run.judged(run.finding("DLL201", run.lambda_span))[0] == "not reached"
 
 
+def test_a_loader_that_a_class_of_the_same_file_makes(run: Recorded) -> None:
+    path = Path(run.path)
+    path.write_text(path.read_text().replace("def main():", "class Trainer:"))
+    run.loader(method="spawn")
+    assert run.judged(run.finding("DLL101"))[0] == "confirmed"
+
+
 # Deaths
 
 

@@ -216,7 +216,12 @@ class Seen:
         ]
         found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
         if found:
-            return [run for run in found if not _of_another_class(run, finding)]
+            # The class around the loader's own call, a trainer for example, says nothing of the dataset's.
+            return [
+                run
+                for run in found
+                if is_at(run.loader.site, finding.path, finding.span) or not _of_another_class(run, finding)
+            ]
         if self.builds_a_loader(finding.path, finding.span):
             # The records of other loaders do not concern it.
             return []
