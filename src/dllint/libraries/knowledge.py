@@ -74,7 +74,7 @@ _KEEPING_MODULES = frozenset(
 )
 """Modules of the standard library whose functions store, inspect or print the functions passed to them. Source: their
 documentation."""
-_CALLING = frozenset({"absl.app.run", "typer.run", "fire.Fire", "trio.run", "anyio.run"})
+_CALLING = frozenset({"absl.app.run", "typer.run", "trio.run", "anyio.run"})
 """Functions of other packages that call what they are given at once. Source: their documentation."""
 _CARRYING = frozenset(
     {

@@ -229,11 +229,9 @@ class Tensors:
                 containers = (one for one in values if isinstance(one, (Display, Mapping)))
                 inside = [place for one in containers for place in self._filled_at(one, depth + 1)]
             yield from inside
-            if not inside and any(self._storages(one, 1) != 0 for one in values):
-                spans = (one.span for one in change.file.scopes[change.scope].events)
-                calls = (change.file.calls[index].statement for index in change.file.calls_of(change.scope))
-                at = (span for span in (*spans, *calls) if (span.line, span.column) == change.at)
-                yield from ((change.file, span) for span in islice(at, 1))
+            span = None if inside else change.statement()
+            if span is not None and any(self._storages(one, 1) != 0 for one in values):
+                yield change.file, span
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
         expr, site = value.written.expr, value.written.site

@@ -244,7 +244,6 @@ class Records(Readings):
             and change.key is not None
             and not isinstance(change.key, str)
             and isinstance(change.value, CallRef)
-            and not isinstance(change.key, str)
             and bool(loops(change.file, change.region))
             and is_array_of(self.world, change.file, change.value.index, Subscript(change.base, change.key))
             for change, _ in changes

@@ -24,6 +24,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.entries import Change
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
+from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations, loops
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _RANGES = frozenset({"range", "trange", "arange"})
 _PAIRING = frozenset({"zip", "product", "zip_longest"})
-_COPYING = frozenset({"list", "tuple", "sorted", "reversed", "tqdm"})
+"""Last names of functions that make a tuple per element of what they are given."""
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
 _RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
 """Bases of classes whose objects keep no more than what their constructors put into them."""
@@ -55,7 +56,7 @@ class MadeInLoops:
             return None
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):
-            return self._of_comprehension(expr, site, [])
+            return None if expr.kind == "generator" else self._of_comprehension(expr, site, [])
         changes = [one for one in self.datasets.filling(value) if one.kind in ("add", "extend")]
         for change in limits.CHANGES.first(changes):
             where = self.world.mappings.changed_at(change, value)
@@ -90,7 +91,7 @@ class MadeInLoops:
     def _pairs_numbers(self, added: Expr, where: Site, around: list[tuple[Expr, Site]]) -> bool:
         """Whether an expression makes tuples of numbers, `zip([i] * size, range(size))`, one per number below a bound
         that data tells."""
-        while isinstance(added, CallRef) and last_name(where.file.calls[added.index].func) in _COPYING:
+        while isinstance(added, CallRef) and last_name(where.file.calls[added.index].func) in SAME_LENGTH:
             args = where.file.calls[added.index].args
             if len(args) != 1:
                 return False
