@@ -123,9 +123,9 @@ def run(options: Options) -> Run:
         LaunchError: it cannot be started, or the scratch directory cannot be written to.
     """
     argv = options.command.argv()
-    scratch = _scratch(options.scratch)
     kills = limits.memory_kills()
     with Signals() as signals:
+        scratch = _scratch(options.scratch)
         bar = shown(options.progress, options.max_batches, options.max_epochs)
         watch = Watch(scratch, options.time_limit, bar, signals)
         population.adopt(True)
