@@ -1366,3 +1366,39 @@ def test_a_coroutine_or_generator_that_nothing_runs(
 ) -> None:
     before = f"import asyncio\nfrom elsewhere import wrapped\n\n{head}\n    {START}\n\n{call}"
     assert bool(findings({"main.py": PROGRAM.replace("BEFORE", before)}, **SELECT)) is found
+
+
+DEEP = """\
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+def scan(names, num_workers=0):
+    num_workers = min(num_workers, len(names))
+    loader = DataLoader(names, num_workers=num_workers, batch_size=None)
+    return list(tqdm(loader))
+
+class Videos:
+    def __init__(self, root, num_workers=0):
+        self.times = scan(list(root), num_workers=num_workers)
+
+def opened(root, workers=0):
+    if root.endswith("videos"):
+        return Videos(root, num_workers=workers)
+
+class Data:
+    def __init__(self, root, workers=0):
+        self.rows = opened(root, workers=workers)
+"""
+
+
+@pytest.mark.parametrize(("given", "found"), [("", 0), (", workers=0", 0), (", workers=2", 1)])
+def test_workers_that_a_script_does_not_ask_for_over_four_calls(
+    given: str, found: int, findings: Callable[..., Any]
+) -> None:
+    """However deep the chain, what counts is what this script passes, not what another one does."""
+    files = {
+        "library.py": DEEP,
+        "script.py": f"from library import Data\nData('videos'{given})\n",
+        "other.py": "from library import Data\ndef main(n):\n    return Data('b', workers=n)\n",
+    }
+    assert len(findings(files, **SELECT)) == found

@@ -168,6 +168,17 @@ SILENT: dict[str, str] = {
     "taken out": dataset("self.cache[index] = np.load('a')\nself.cache.pop(index - 1, None)"),
     "deleted": dataset("self.cache[index] = np.load('a')\nif index > 9:\n    del self.cache[index - 9]"),
     "started anew": dataset("self.cache = {}\nself.cache[index] = np.load('a')"),
+    "built in one go when it is first read": dataset(
+        "if self.cache is None:\n    self.cache = []\n    for path in self.paths:\n"
+        "        self.cache.append((path, os.path.getsize(path)))\nreturn self.cache[index]",
+        cache="None",
+    ),
+    "a dict built in one go": dataset(
+        "if not self.cache:\n    self.cache = {}\n"
+        "    for path in self.paths:\n        self.cache[path] = np.load(path)\n"
+        "return self.cache[self.paths[index]]",
+        cache="None",
+    ),
     "lru_cache": dataset(
         "return self.load(index)",
         extra="\n    @functools.lru_cache(maxsize=8)\n    def load(self, index):\n        return np.load('a')\n",

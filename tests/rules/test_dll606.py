@@ -55,6 +55,10 @@ FOUND: dict[str, str] = {
     + loop("ds.set_epoch(1)  # DLL606"),
     "keyword dict": "O = dict(num_workers=2, persistent_workers=True)\nds = Rows()\nloader = DataLoader(ds, **O)\n"
     + loop("ds.set_epoch(epoch)  # DLL606"),
+    "a loader that a function keeps": "class Data:\n    def __init__(self):\n        self.kept = DataLoader(Rows(), "
+    "num_workers=2, persistent_workers=True)\n\n    def loader(self):\n        return self.kept\n\ndef main():\n"
+    "    data = Data()\n    for step in range(3):\n        loader = data.loader()\n"
+    "        loader.dataset.epoch = step  # DLL606\n        for batch in loader:\n            print(batch)\n\nmain()\n",
     "whenever there are workers": "def main(n):\n    ds = Rows()\n"
     "    loader = DataLoader(ds, num_workers=n, persistent_workers=n > 0)\n    while True:\n"
     "        ds.set_epoch(1)  # DLL606\n        for batch in loader:\n            print(batch)\n",
@@ -79,6 +83,13 @@ SILENT: dict[str, str] = {
     + loop(
         "ds.set_epoch(epoch)", "loader = DataLoader(ds, num_workers=2, persistent_workers=True)\n    print(*loader)"
     ),
+    "a loader that a function makes for each epoch": "def made():\n    return DataLoader(Rows(), num_workers=2, "
+    "persistent_workers=True)\n\ndef main():\n    loader = made()\n    for step in range(3):\n        loader = made()\n"
+    "        loader.dataset.epoch = step\n        batch = next(iter(loader))\n        print(batch)\n\nmain()\n",
+    "a loader that a method of another makes": "class Data:\n    def loader(self):\n        return self.make()\n\n"
+    "    def make(self):\n        return DataLoader(Rows(), num_workers=2, persistent_workers=True)\n\n"
+    "def main():\n    data = Data()\n    for step in range(3):\n        loader = data.loader()\n"
+    "        loader.dataset.epoch = step\n        for batch in loader:\n            print(batch)\n\nmain()\n",
     "in a loop that reads nothing": LOADER + "for value in [1, 2]:\n    ds.epoch = value\n",
     "what is not known": "def main(ds):\n    loader = DataLoader(ds, num_workers=2, persistent_workers=True)\n"
     "    for epoch in range(3):\n        ds.set_epoch(epoch)\n        for batch in loader:\n            print(batch)\n",

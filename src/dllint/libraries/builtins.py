@@ -8,7 +8,8 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from dllint.facts.nodes import Attribute, CallRef, Entered, Name
+from dllint.facts.nodes import Attribute, CallRef, Entered, List, Name, Starred, Tuple
+from dllint.facts.schema import Expr
 from dllint.inference import enumerations
 from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
@@ -39,6 +40,7 @@ from dllint.inference.values import (
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.libraries.index import canonical, refuses
+from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -116,19 +118,35 @@ def _number(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
 
 
 def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """What `min(a, b)` and `max([a, b])` give: the one value, or what a count that is never negative leaves over."""
     call = file.calls[index]
-    if call.func not in (Name("min"), Name("max")) or any(a.keyword for a in call.args) or len(call.args) < 2:
+    if call.func not in (Name("min"), Name("max")) or any(one.keyword for one in call.args):
+        return None
+    written = [one.value for one in call.args]
+    if len(written) == 1 and isinstance(written[0], (List, Tuple)):
+        written = list(written[0].elements)
+    if len(written) < 2 or any(isinstance(one, Starred) for one in written):
         return None
     choose = min if call.func == Name("min") else max
-    operands = [world.values.evaluate(argument.value, site) for argument in call.args]
+    operands = [world.values.evaluate(one, site) for one in written]
     if all(len(values) == 1 and isinstance(values[0], Const) for values in operands):
         try:
             return (const(choose(values[0].value for values in operands if isinstance(values[0], Const))),)
         except TypeError:
             return None
     if choose is min and any(values == (const(0),) for values in operands):
-        return (const(0), UNKNOWN)
+        counted = all(_is_count(file, *one) for one in zip(written, operands, strict=True))
+        return (const(0),) if counted else (const(0), UNKNOWN)
     return (UNKNOWN,)
+
+
+def _is_count(file: SourceFile, expr: Expr, values: Values) -> bool:
+    """Whether an expression is never negative: a length, a number of processors, or numbers that are known."""
+    if isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) in ("len", "cpu_count"):
+        return True
+    return bool(values) and all(
+        isinstance(one, Const) and isinstance(one.value, (int, float)) and one.value >= 0 for one in values
+    )
 
 
 def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:

@@ -269,13 +269,20 @@ class Starting:
         for value in self.world.values.evaluate(expr, site):
             yield from self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else ()
 
-    def _among(self, values: Iterable[Value], idle: bool = False) -> Iterator[Loader]:
-        """The loaders among values; with `idle`, also those whose constructing call sets zero workers."""
+    def _among(self, values: Iterable[Value], idle: bool = False, site: Site | None = None) -> Iterator[Loader]:
+        """The loaders among values; with `idle`, also those whose constructing call sets zero workers.
+
+        `site` is where they are read.
+        """
         for value in values:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
+                frame = value.frame
+                if frame is None and site is not None and value.file is site.file:
+                    # A value keeps less of a deep call stack than the place where it is made and read.
+                    frame = site.frame if value.file.calls[value.call].scope == site.scope else None
                 # The constructing call on this path may rule workers out even if others do not.
-                works = idle or loader is None or value.frame is None or loader.workers(value.frame).kind != "none"
+                works = idle or loader is None or frame is None or loader.workers(frame).kind != "none"
                 if loader is not None and works:
                     yield loader
 
@@ -291,7 +298,7 @@ class Starting:
                 continue
             loader = self._loaders.get((value.file.path, value.call))
             if loader is not None and loader.api.dataset:
-                yield from self._among((value,), idle)
+                yield from self._among((value,), idle, site)
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
                 # A value keeps less of a deep call stack than the place where the call is written.
                 here = expr == CallRef(value.call) and value.file is site.file

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Compare, IfExp, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import Class, Frame, Function, Instance, Site, Value
 from dllint.linking.conditions import render
@@ -128,15 +129,43 @@ class DatasetChanges:
     def _each_epoch(self, loader: Loader, site: Site) -> bool:
         """Whether a place is inside a loop that does not make the loader but reads from it in every iteration."""
         file = site.file
-        made = loader.file.calls[loader.call]
         for loop in file.regions(site.region):
             if file.facts.regions[loop].kind not in _LOOPS or self._is_over(loop, site, loader):
                 continue
-            if loader.file is file and made.scope == site.scope and file.encloses(loop, made.region):
+            if self._is_made_in(loop, site, loader):
                 return False
             if self._reads(loop, site, loader):
                 return True
         return False
+
+    def _is_made_in(self, loop: int, site: Site, loader: Loader) -> bool:
+        """Whether each iteration of a loop makes the loader anew, itself or by a function that it calls."""
+        file, made = site.file, loader.file.calls[loader.call]
+        if loader.file is file and made.scope == site.scope and file.encloses(loop, made.region):
+            return True
+        return any(
+            self._makes(target.function, loader, 0)
+            for index in file.calls_of(site.scope)
+            if file.encloses(loop, file.calls[index].region)
+            and any(
+                _same(one, loader.file, loader.call)
+                for one in self.world.values.evaluate(CallRef(index), self.world.call_site(file, index, None))
+            )
+            for target in self._targets(file, index)
+        )
+
+    def _makes(self, function: Function, loader: Loader, depth: int) -> bool:
+        """Whether a function, or one that it calls, holds the call that makes the loader."""
+        if function.file is loader.file and function.scope == loader.file.calls[loader.call].scope:
+            return True
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return False
+        return any(
+            self._makes(target.function, loader, depth + 1)
+            for index in function.file.calls_of(function.scope)
+            for target in self._targets(function.file, index)
+            if target.function != function
+        )
 
     def _is_over(self, loop: int, site: Site, loader: Loader) -> bool:
         """Whether the loop is the one over the loader's batches."""

@@ -114,6 +114,8 @@ class Caches:
                     known = (held.file or holder.of.key, held.name)
                     if known in seen or self._is_bounded(run, one.region) or not self._depends(run, one.key):
                         continue
+                    if self._is_begun_here(run, one):
+                        continue
                     if self._is_once(run) or self._is_small(run, one.content, one.span):
                         continue
                     if any(self._removes(other, held, holder != value and id(other) not in own, own) for other in runs):
@@ -307,6 +309,23 @@ class Caches:
             if any(not atom.holds and not atom.equals and atom.text.rpartition(".")[2] in turned_on for atom in atoms):
                 return True
         return False
+
+    @staticmethod
+    def _is_begun_here(run: ItemRun, one: _Addition) -> bool:
+        """Whether the function makes the container anew before it adds: `self.ends = []; for …: self.ends.append(…)`.
+
+        What it then holds is what one call puts into it, however many items are read.
+        """
+        at = (one.span.line, one.span.column)
+        return not one.held.file and any(
+            store.key == one.held.name
+            and store.base == Name(run.receiver)
+            and store.value is not None
+            and Attribute(store.base, one.held.name) not in walk(store.value, run.file)
+            and run.file.encloses(store.event.region, one.region)
+            and (store.event.span.line, store.event.span.column) < at
+            for store in run.file.stores(run.scope)
+        )
 
     def _is_small(self, run: ItemRun, content: Expr | None, span: Span) -> bool:
         """Whether the cached value is a constant or a handle, or a record with one: `{"path": path, "file": file}`."""
