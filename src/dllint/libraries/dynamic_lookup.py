@@ -1,7 +1,8 @@
-"""Lookups by a name in a string: `getattr`, `eval` of a dotted name, `import_module`."""
+"""Lookups by a name in a string: `getattr`, `eval` of a dotted name, `import_module`, modules by their files."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name
@@ -10,6 +11,7 @@ from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import (
     UNKNOWN,
+    Actuals,
     Const,
     External,
     Instance,
@@ -121,7 +123,7 @@ def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
     """Return the modules that `import_module(name)` can return; an instance of the function stands for an unknown
     module."""
     found: list[Value] = []
-    anyone = Instance(External("importlib.import_module"), file, index, site.frame)
+    anyone = _any_imported(file, index, site)
     for value in first_argument(world, file, index, site) or ():
         if isinstance(value, Const) and isinstance(value.value, str):
             name = value.value.lstrip(".")
@@ -132,3 +134,54 @@ def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
         else:
             found.append(anyone)
     return tuple(dict.fromkeys(found)) or None
+
+
+def _any_imported(file: SourceFile, index: int, site: Site) -> Instance:
+    return Instance(External("importlib.import_module"), file, index, site.frame)
+
+
+_SPEC = "importlib.util.spec_from_file_location"
+
+
+def module_of_spec(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """Return the modules that `module_from_spec(spec_from_file_location(name, path))` can return."""
+    found: list[Value] = []
+    for value in first_argument(world, file, index, site) or ():
+        if isinstance(value, Instance) and isinstance(value.of, External) and value.of.name == _SPEC:
+            found += _at(world, world.made_with(value), "location") or (_any_imported(file, index, site),)
+    return tuple(dict.fromkeys(found)) or None
+
+
+def module_at(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """Return the modules that `imp.load_source(name, path)` can return."""
+    found = _at(world, world.actuals(file, index, site.frame), "pathname")
+    return found or (_any_imported(file, index, site),)
+
+
+def module_of_loader(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """Return the modules that `SourceFileLoader(name, path).load_module()` can return."""
+    func = file.calls[index].func
+    found: list[Value] = []
+    for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
+        if isinstance(value, Instance):
+            found += _at(world, world.made_with(value), "path")
+    return tuple(dict.fromkeys(found)) or (_any_imported(file, index, site),)
+
+
+def _at(world: Engine, actuals: Actuals, keyword: str) -> Values:
+    """Return the modules of the project whose file the second argument of a call names; empty if it may be any.
+
+    A relative path counts from the working directory, which is not known, so its end decides.
+    """
+    given = actuals.keywords.get(keyword) or (actuals.positional[1] if len(actuals.positional) > 1 else None)
+    if given is None or given.expr is None or given.site is None:
+        return ()
+    found: list[Value] = []
+    for value in world.values.evaluate(given.expr, given.site):
+        text = value.value if isinstance(value, Const) else value.suffix if isinstance(value, Pattern) else None
+        name = os.path.normpath(text).lstrip("./") if isinstance(text, str) and text.endswith(".py") else ""
+        fitting = [Module(path) for path in world.files if name and f"/{path}".endswith(f"/{name}")]
+        if len(fitting) != 1:
+            return ()
+        found += fitting
+    return tuple(dict.fromkeys(found))
