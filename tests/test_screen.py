@@ -231,3 +231,11 @@ def test_a_long_file_is_searched_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(screen, "_holds", counted)
     assert select(files, ModuleIndex(files), WORDS).paths == {"data.py", "train.py"}
     assert len(asked) < 100
+
+
+def test_what_keeps_parts_of_batches_is_read_beside_their_loop() -> None:
+    assert selected(
+        run="import meter, table\nclass A(Dataset): pass\nfor b in DataLoader(d): m.add(b)",
+        meter="class Meter:\n    def add(self, b): self.rows.append(b.detach().cpu())\n" + "# a\n" * 700,
+        table="class Table:\n    def add(self, b): self.rows.append(b)\n" + "# a\n" * 700,
+    ) == {"run", "meter"}

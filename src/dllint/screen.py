@@ -42,6 +42,8 @@ _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
 _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
 _AT_TOP = re.compile(rb"^(?:[A-Za-z_][\w.]*\(|(?:async[ \t]+)?(?:for|with)[ \t])", re.MULTILINE)
+_KEEPING = re.compile(rb"\.(?:append|extend)\([^\r\n]*\.(?:detach|cpu|numpy)\(")
+"""What keeps parts of batches that it is given: `self.labels.append(labels.detach().cpu())`."""
 _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a module-level function ends."""
@@ -200,7 +202,7 @@ def select(
     below = {other for path in mattering for other in imported[path]}
     below.update(*(imported[path] for path in below if path.endswith("__init__.py")))
     near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
-    chosen |= {path for path in near if _holds(files[path], words.nearby)}
+    chosen |= {path for path in near if _holds(files[path], words.nearby) or _KEEPING.search(files[path])}
     # Files of functions that processes run: imported where processes start, they may return tensors or use CUDA.
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
     settings = {path for path in below if _is_settings(files[path])}

@@ -87,6 +87,16 @@ FOUND: dict[str, str] = {
     "setdefault": dataset("return self.cache.setdefault(index, np.load(self.paths[index]))  # DLL304"),
     "an ordered dict": dataset("self.cache[index] = np.load(self.paths[index])  # DLL304", cache="OrderedDict()"),
     "a default dict": dataset("self.cache[index] = np.load(self.paths[index])  # DLL304", cache="defaultdict(list)"),
+    "places that are added before": dataset("self.cache[index] = np.load('a')  # DLL304", cache="[]").replace(
+        "        self.cache = []\n", "        self.cache = []\n        self.cache.extend([None for _ in paths])\n"
+    ),
+    "places that a loop adds": dataset("self.cache[index] = np.load('a')  # DLL304", cache="[]").replace(
+        "        self.cache = []\n",
+        "        self.cache = []\n        for _ in paths:\n            self.cache.append(None)\n",
+    ),
+    "places that are added in one go": dataset("self.cache[index] = np.load('a')  # DLL304", cache="[]").replace(
+        "        self.cache = []\n", "        self.cache = []\n        self.cache += [None] * len(paths)\n"
+    ),
     "a place an item": dataset("self.cache[index] = np.load('a')  # DLL304", cache="[None] * len(paths)"),
     "a list": dataset("self.cache.append(np.load(self.paths[index]))  # DLL304", cache="[]"),
     "made on the first item": dataset(
@@ -160,6 +170,10 @@ SILENT: dict[str, str] = {
     ),
     "a key for each process": dataset("pid = os.getpid()\nself.cache[pid] = np.load('a')"),
     "a key for each worker": dataset("self.cache[get_worker_info().id] = np.load('a')"),
+    "values that are added before": dataset("self.cache[index] = np.load('a')", cache="[]").replace(
+        "        self.cache = []\n",
+        "        self.cache = []\n        self.cache.extend([np.load(one) for one in paths])\n",
+    ),
     "a ring": dataset("self.cache[index % 8] = np.load(self.paths[index])"),
     "a handle": dataset("self.cache[self.paths[index]] = open(self.paths[index])"),
     "a bounded deque": dataset("self.cache.append(np.load('a'))", cache="deque(maxlen=8)"),

@@ -379,3 +379,59 @@ def test_one_tensor_per_item(findings: Callable[..., Any], marks: Callable[..., 
 @pytest.mark.parametrize("files", NOT_SPLIT.values(), ids=NOT_SPLIT)
 def test_no_tensor_per_item_or_few(findings: Callable[..., Any], files: dict[str, str]) -> None:
     assert findings(files, **SELECT) == set()
+
+
+METER = """\
+class Meter:
+    def __init__(self):
+        self.masks = []
+
+    def add(self, given, mask=None):
+        if mask is None:
+            self.masks.append(0)
+        else:
+            self.masks.append(mask.detach().cpu())  # DLL306
+"""
+METERED = """\
+import torch
+from torch.utils.data import DataLoader
+from tools import Meter
+
+def run(data):
+    meter = Meter()
+    for x, masks in DataLoader(data, num_workers=2):
+        meter.add(x, masks)
+    return meter
+
+if __name__ == "__main__":
+    run(torch.load("a.pt"))
+"""
+SETTING = """
+
+def prepare():
+    import torch.multiprocessing
+    torch.multiprocessing.set_sharing_strategy("file_system")
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "script", "found"),
+    [
+        pytest.param("", "", 1, id="no setting"),
+        pytest.param(SETTING, "", 1, id="a function that nothing calls in this program"),
+        pytest.param(SETTING, "    prepare()\n", 0, id="a function that this program calls"),
+        pytest.param(f"{SETTING}\nprepare()\n", "", 0, id="a module that calls it itself"),
+    ],
+)
+def test_a_strategy_counts_in_the_programs_that_set_it(
+    findings: Callable[..., Any], setting: str, script: str, found: int
+) -> None:
+    files = {
+        "tools.py": METER + setting,
+        "train.py": METERED.replace("import Meter", "import Meter, prepare").replace(
+            "    run(torch", f"{script}    run(torch"
+        ),
+        "other.py": "from torch.utils.data import DataLoader\nfrom tools import prepare\nif __name__ == '__main__':\n    prepare()\n"
+        "    for batch in DataLoader([], num_workers=2):\n        print(batch)\n",
+    }
+    assert len(findings(files, **SELECT)) == found

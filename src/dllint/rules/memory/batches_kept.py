@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Finding, Fix, ReplaceExpression
-from dllint.inference.values import Const
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.array_sizes import mib
 from dllint.project.loaders import Loader
+from dllint.project.sharing import shares_by_file
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.kept_batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
@@ -41,7 +41,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         finding = _finding(kept, place, ahead(project, kept.loader))
         causes.add(Use(finding, project.loader_place(kept.loader)), (kept.file.path, kept.span))
     for loader in project.loaders:
-        if not project.regimes(loader) or not loader.workers().possible or _shares_by_file(project, loader):
+        if not project.regimes(loader) or not loader.workers().possible or shares_by_file(project, loader):
             continue
         for split in split_batches(project, loader):
             cause = (split.function.file.path, split.span)
@@ -59,21 +59,7 @@ def _place(project: Project, loader: Loader) -> str | None:
     pinned = loader.flag("pin_memory")
     if pinned is not False:
         return "page-locked memory" if pinned else "memory"
-    return "shared memory" if _shares_by_file(project, loader) else None
-
-
-def _shares_by_file(project: Project, loader: Loader) -> bool:
-    """Whether the loader's program switches to the sharing strategy that needs no descriptor per storage."""
-    calls = list(project.external_calls("set_sharing_strategy", ""))
-    if not calls:
-        return False
-    scope = loader.file.calls[loader.call].scope
-    around = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
-    for file, index, _ in calls:
-        given = project.evaluate_argument(file, index, 0, "new_strategy") if file.path in around else None
-        if given and any(isinstance(value, Const) and value.value == "file_system" for value in given):
-            return True
-    return False
+    return "shared memory" if shares_by_file(project, loader) else None
 
 
 def _finding(kept: KeptBatch, place: str | None, waiting: int | None) -> Finding:

@@ -392,16 +392,16 @@ class Caches:
             if kept.attr != held.name:
                 continue
             started = True
-            expr = kept.store.value
-            blank = isinstance(expr, BinOp) and expr.op == "*" and expr.left == List((Constant(None),))
             for one in kept.values:
-                if isinstance(one, Const) or blank or self._is_default_dict(one):
+                if isinstance(one, Const) or _only_none(kept.store.value) or self._is_default_dict(one):
                     continue
                 if not isinstance(one, (Display, Mapping)) or not self._is_empty(one, held.inside):
                     return False
                 for change in self.world.mappings.history(one):
                     place = (change.file.path, change.scope)
-                    if any(self.project.datasets.fills(cls, place) for cls in (value.of, holder.of)):
+                    if not _only_none(change.value) and any(
+                        self.project.datasets.fills(cls, place) for cls in (value.of, holder.of)
+                    ):
                         return False
         if not started:
             # A class variable, which all objects of the class share.
@@ -444,11 +444,11 @@ class Caches:
                 isinstance(one, (Display, Mapping)) and self._is_empty(one) for part in parts for one in part
             ) and all(parts)
         if isinstance(expr, (List, SetDisplay, Tuple)):
-            return not expr.elements or expr == List((Constant(None),))
+            return not expr.elements or _only_none(expr)
         if isinstance(expr, Dict):
             return not expr.items
         if isinstance(expr, Comprehension):
-            return bool(expr.element == Constant(None))
+            return _only_none(expr)
         return bool(isinstance(expr, CallRef) and len(file.calls[expr.index].args) <= 1)
 
     def _keeps_results(self, run: ItemRun) -> bool:
@@ -469,3 +469,12 @@ class Caches:
                 if unbounded and one.name == "functools.lru_cache":
                     return True
         return False
+
+
+def _only_none(expr: Expr | None) -> bool:
+    """Whether an expression is None, or a list of nothing else: `[None] * size`, `[None for _ in names]`."""
+    if isinstance(expr, BinOp) and expr.op == "*":
+        return _only_none(expr.left)
+    if isinstance(expr, Comprehension):
+        return expr.element == Constant(None)
+    return expr == Constant(None) or expr == List((Constant(None),))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Set, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, Const, External, Function, Instance, Site
+from dllint.inference.values import Class, External, Function, Instance, Site
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, sent_pieces
@@ -26,24 +26,6 @@ class MadeTensor(Sent):
     """A tensor that pickling creates. `method` is "__getstate__" or another pickling method, "" for a generator."""
 
     method: str
-
-
-def shares_by_descriptor(project: Project, loader: Loader) -> bool:
-    """Whether a loader sends storages by file descriptors: the default on Linux, unless its program changes it."""
-    if "linux" not in project.targets.platforms:
-        return False
-    calls = project.world.called("set_sharing_strategy")
-    if not calls:
-        return True
-    scope = loader.file.calls[loader.call].scope
-    program = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
-    for file, index in calls:
-        if file.path not in program:
-            continue
-        given = project.evaluate_argument(file, index, 0, "new_strategy")
-        if given is None or any(not isinstance(one, Const) or one.value != "file_descriptor" for one in given):
-            return False
-    return True
 
 
 def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor]:

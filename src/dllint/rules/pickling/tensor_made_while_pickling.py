@@ -10,7 +10,8 @@ from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.pickled_tensors import MadeTensor, made_while_pickling, shares_by_descriptor
+from dllint.project.sharing import shares_by_descriptor
+from dllint.rules.pickling.pickled_tensors import MadeTensor, made_while_pickling
 from dllint.rules.pickling.pickling_verdict import errors, harmless, went_well
 from dllint.rules.pickling.sent_to_workers import Told, unpicklable
 
