@@ -1375,7 +1375,9 @@ from tqdm import tqdm
 def scan(names, num_workers=0):
     num_workers = min(num_workers, len(names))
     loader = DataLoader(names, num_workers=num_workers, batch_size=None)
-    return list(tqdm(loader))
+    found = list(tqdm(loader))
+    times, rates = zip(*found)
+    return times, rates
 
 class Videos:
     def __init__(self, root, num_workers=0):

@@ -431,7 +431,8 @@ def test_a_strategy_counts_in_the_programs_that_set_it(
         "train.py": METERED.replace("import Meter", "import Meter, prepare").replace(
             "    run(torch", f"{script}    run(torch"
         ),
-        "other.py": "from torch.utils.data import DataLoader\nfrom tools import prepare\nif __name__ == '__main__':\n    prepare()\n"
+        "other.py": "from torch.utils.data import DataLoader\nfrom tools import prepare\n"
+        "if __name__ == '__main__':\n    prepare()\n"
         "    for batch in DataLoader([], num_workers=2):\n        print(batch)\n",
     }
     assert len(findings(files, **SELECT)) == found

@@ -277,10 +277,7 @@ class Starting:
         for value in values:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
-                frame = value.frame
-                if frame is None and site is not None and value.file is site.file:
-                    # A value keeps less of a deep call stack than the place where it is made and read.
-                    frame = site.frame if value.file.calls[value.call].scope == site.scope else None
+                frame = _activation(value, site) if site is not None else value.frame
                 # The constructing call on this path may rule workers out even if others do not.
                 works = idle or loader is None or frame is None or loader.workers(frame).kind != "none"
                 if loader is not None and works:
@@ -300,9 +297,7 @@ class Starting:
             if loader is not None and loader.api.dataset:
                 yield from self._among((value,), idle, site)
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
-                # A value keeps less of a deep call stack than the place where the call is written.
-                here = expr == CallRef(value.call) and value.file is site.file
-                where = self.world.call_site(value.file, value.call, site.frame if here else value.frame)
+                where = self.world.call_site(value.file, value.call, _activation(value, site))
                 inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE
                 for argument in value.file.calls[value.call].args:
                     if argument.keyword == "*":
@@ -374,6 +369,15 @@ class Starting:
         if iteration.call < 0:
             return f"this {'unpacking of' if iteration.unpacked else 'loop over'} a {iteration.loader.name}"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
+
+
+def _activation(value: Instance, site: Site) -> Frame | None:
+    """The activation in which a value is made that is read at a site.
+
+    A value keeps less of a deep call stack than the place where the call that makes it is written.
+    """
+    here = value.file is site.file and site.file.calls[value.call].scope == site.scope
+    return site.frame if here and value.frame is None else value.frame
 
 
 def _is_iterator(value: Value) -> bool:
