@@ -139,7 +139,7 @@ class DatasetChanges:
         return False
 
     def _is_made_in(self, loop: int, site: Site, loader: Loader) -> bool:
-        """Whether each iteration of a loop makes the loader anew, itself or by a function that it calls."""
+        """Whether each iteration of a loop makes the loader again, itself or by a function that it calls."""
         file, made = site.file, loader.file.calls[loader.call]
         if loader.file is file and made.scope == site.scope and file.encloses(loop, made.region):
             return True

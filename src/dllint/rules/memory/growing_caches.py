@@ -312,7 +312,7 @@ class Caches:
 
     @staticmethod
     def _is_begun_here(run: ItemRun, one: _Addition) -> bool:
-        """Whether the function makes the container anew before it adds: `self.ends = []; for …: self.ends.append(…)`.
+        """Whether the function makes a new container before it adds: `self.ends = []; for …: self.ends.append(…)`.
 
         What it then holds is what one call puts into it, however many items are read.
         """
