@@ -46,10 +46,10 @@ from dllint.libraries.records import (
     ROWS,
     TEXT,
 )
-from dllint.linking.expressions import without_calls
+from dllint.linking.expressions import as_display, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
-from dllint.project.counting import items, loops
+from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops
@@ -152,7 +152,7 @@ class Records(Readings):
         name = canonical(value.of.name)
         if name in ("numpy.array", "numpy.asarray"):
             return self._of_objects(value.call, self.world.call_site(value.file, value.call, value.frame))
-        if name not in HANDING_ON and name != "sum" and name.rpartition("().")[2] not in MAPPING:
+        if name not in HANDING_ON and name != "sum" and name.rpartition(".")[2] not in MAPPING:
             return None
         return self.through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
 
@@ -209,7 +209,9 @@ class Records(Readings):
             if change.value is None or self._becomes_array(change):
                 continue
             where = mappings.changed_at(change, value)
-            looped = bool(loops(change.file, change.region))
+            looped = bool(loops(change.file, change.region)) or (
+                change.scope != site.scope and called_in_loop(self.world, change.file, change.scope)
+            )
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
                 if traced is not None and traced.kind not in _SOURCES:
@@ -265,6 +267,7 @@ class Records(Readings):
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
         """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:
         `triples.append((entities[head], tail))`."""
+        expr = as_display(expr, site.file)
         if isinstance(expr, Comprehension):
             plain = expr.kind != "generator" and self._plain(List((expr.element,)), _inside(expr, site))
         else:
@@ -279,7 +282,7 @@ class Records(Readings):
 
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
         """The same for a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
-        element = expr.element
+        element = as_display(expr.element, site.file)
         if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, _inside(expr, site)):
             return None
         found = self._gone_through(expr.clauses[0].iterable, site, 0)
@@ -360,6 +363,7 @@ class Records(Readings):
         return self.world.memory.remember(self._objects, key, lambda: self._find_object(expr, site, depth), None)
 
     def _find_object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
+        expr = as_display(expr, site.file)
         if isinstance(expr, Dict):
             return self._record(expr, site, depth) or self._built(expr, site, depth)
         if isinstance(expr, (Tuple, List)):
@@ -426,11 +430,11 @@ class Records(Readings):
 
     def _with_fields(self, value: Instance, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that the constructor arguments of an object come from, of a class of the project or a named
-        tuple: `Example(row["text"], row["label"])`."""
+        tuple: `Example(row["text"], row["label"])`, `Example(**row)`."""
         parts: list[tuple[Expr, Site]] = []
         if isinstance(value.of, Class) and value.file is not None and value.call >= 0:
             actuals = self.world.made_with(value)
-            given = (*actuals.positional, *actuals.keywords.values())
+            given = (*actuals.positional, *actuals.keywords.values(), *actuals.mappings)
             parts += ((one.expr, one.site) for one in given if one.expr is not None and one.site is not None)
         elif isinstance(value.of, External) and value.of.name in _NAMED_FIELDS and isinstance(expr, CallRef):
             # The value of a call of such a class is identified by the call that creates the class.

@@ -36,7 +36,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS
 from dllint.libraries.records import (
@@ -62,10 +62,12 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project, Regime
 from dllint.span import Span
 
-MAPPING = frozenset({"map", "imap", "imap_unordered"})
+MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap", "process_map", "thread_map"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
 SPLIT = "sklearn.model_selection.train_test_split"
 
+_OF_SAME = OF_STRING | SPLITTING | PARTING | SAME_COLLECTION | {"get", "readlines", "read"}
+"""Methods of strings, containers and open files that return a part of them, or the same objects."""
 _OF_PAIRS = frozenset({"dict", "OrderedDict"})
 _MIXED = 6
 """From how many results of external functions on the value of an expression no longer has one origin."""
@@ -229,11 +231,7 @@ class Readings(ABC):
             base = self.trace(call.func.value, site)
             if base is not None and base.kind == COLUMNS:
                 return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
-        if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
-            "get",
-            "readlines",
-            "read",
-        }:
+        if isinstance(call.func, Attribute) and last in _OF_SAME:
             base = self.trace(call.func.value, site) or self.of_container(call.func.value, site)
             if base is None:
                 return None
@@ -246,7 +244,7 @@ class Readings(ABC):
                 return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
             if last in SAME_COLLECTION and base.kind != LINES:
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
-            return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
+            return base if last in OF_STRING | SPLITTING | PARTING | {"get"} and base.kind != HANDLE else None
         if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
             base = self.trace(call.func.value, site)
             if base is not None and base.kind == FRAME:
@@ -261,7 +259,7 @@ class Readings(ABC):
             return Reading(RECORDS, 0, site.file, index) if text is not None and _is_text(text) else None
         if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
             return Reading(parsed, 0, site.file, index)
-        if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
+        if last in MAPPING and len(plain) >= 2 and (found := self._returned(plain[0], site)) is not None:
             return found
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
             return self._of_pairs(plain[0], site)
@@ -318,7 +316,7 @@ class Readings(ABC):
         """The reading that each result of a function of the project is."""
         for value in self.world.values.evaluate(func, site):
             for step in self.origins.returned(value, None) if isinstance(value, Function) else ():
-                found = self.trace(step.expr, step.site) if isinstance(step, Step) else None
+                found = self.object(step.expr, step.site, 0) if isinstance(step, Step) else None
                 if found is not None:
                     return replace(found, level=0, seen=True)
         return None
