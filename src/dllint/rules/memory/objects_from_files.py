@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from dllint.facts.nodes import (
+    Attribute,
     CallRef,
     Comprehension,
     Constant,
@@ -27,6 +28,7 @@ from dllint.inference.values import (
     Const,
     Display,
     External,
+    Frame,
     Function,
     Instance,
     Mapping,
@@ -152,9 +154,22 @@ class Records(Readings):
         name = canonical(value.of.name)
         if name in ("numpy.array", "numpy.asarray"):
             return self._of_objects(value.call, self.world.call_site(value.file, value.call, value.frame))
+        if name.startswith(("numpy.array[", "numpy.array()", "numpy.asarray[", "numpy.asarray()")):
+            return self._listed(value.file, value.call, value.frame) if name.endswith("().tolist") else None
         if name not in HANDING_ON and name != "sum" and name.rpartition(".")[2] not in MAPPING:
             return None
         return self.through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
+
+    def _listed(self, file: SourceFile, index: int, frame: Frame | None) -> Reading | None:
+        """The reading that a list comes from which passes through an array: `np.array(rows)[chosen].tolist()`."""
+        array = file.calls[index].func
+        while isinstance(array, (Attribute, Subscript)):
+            array = array.value
+        if not isinstance(array, CallRef) or not file.calls[array.index].args:
+            return None
+        rows = file.calls[array.index].args[0].value
+        site = self.world.call_site(file, array.index, frame)
+        return self.trace(rows, site) or self.of_container(rows, site)
 
     def _of_objects(self, index: int, site: Site) -> Reading | None:
         """The reading from which an array of Python objects is made: `np.array(lines, dtype=object)`."""

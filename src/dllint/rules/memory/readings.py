@@ -347,7 +347,9 @@ class Readings(ABC):
                 continue
             held = self.filled(value, 0)
             if held is not None and held.reading is not None:
-                return replace(held.reading, level=0, seen=True)
+                # A list of texts is read like a list of lines.
+                kind = LINES if held.reading.kind == TEXT else held.reading.kind
+                return replace(held.reading, kind=kind, level=0, seen=True)
             # `dict(zip(keys, [row[0], row[1]]))` is a single record.
             written = value.written
             reading = self.object(written.expr, written.site, 1) if isinstance(written.expr, (List, Tuple)) else None
