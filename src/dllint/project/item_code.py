@@ -26,8 +26,8 @@ _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "one
 _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
 """Names of variables and keys that hold paths."""
 
-By = Literal["index", "drawn", "key"]
-"""What workers look an item up by: its index, a random number, or a field of its record."""
+By = Literal["index", "drawn", "key", "any"]
+"""What workers look an item up by: its index, a random number, a field of its record, or any of these and others."""
 
 
 class _Use(NamedTuple):
@@ -205,7 +205,8 @@ class ItemCode:
     ) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that read `self.attr[index]` or `self.attr[key][index]`, each with these expressions.
 
-        With `by` "drawn", those whose index is a random number; with "key", a field of an item's record.
+        With `by` "drawn", those whose index is a random number; with "key", a field of an item's record; with "any",
+        those with any index.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
@@ -220,6 +221,8 @@ class ItemCode:
     def _asks(run: ItemRun, key: Expr, by: By) -> bool:
         if by == "index":
             return run.picks(key)
+        if by == "any":
+            return True
         return run.derived(key, run.drawn) if by == "drawn" else run.derived(key, run.fields, fields=True)
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
@@ -308,9 +311,9 @@ class ItemCode:
                     names.update(name for name, _ in named(event.target, event.value, True))
         return names
 
-    def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+    def used_as_path(self, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
         """Whether workers build a path from `self.attr[index]` or from a part of it, or call it one."""
-        for run, items in self.items(value, attr, holder):
+        for run, items in self.items(value, attr, holder, by):
             names = self.named_items(run, items)
             if any(_PATH.search(name) for name in names) or any(
                 isinstance(expr, Subscript)

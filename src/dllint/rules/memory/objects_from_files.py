@@ -99,7 +99,12 @@ class Records(Readings):
         if kept.store.value is not None and any(unclear):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
-                return self._whole(reading)
+                read = [
+                    value
+                    for value in kept.values
+                    if isinstance(value, Instance) and (value.file, value.call) == (reading.file, reading.call)
+                ]
+                return None if any(map(self._entries_become_arrays, read)) else self._whole(reading)
         made = [self.in_loops.made(value) for value in kept.values if not isinstance(value, (Const, Unknown))]
         if made and all(made):
             return Held(None, None, made[0])

@@ -16,6 +16,7 @@ from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
 from dllint.project.datasets import Keeping, Kept
+from dllint.project.item_code import By
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
@@ -157,7 +158,9 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
     code, kind = project.item_code, reading.kind
     if kind == LINES and reading.under:
         return holds_paths(project.world, code, value, attr, reading.under, holder)
-    if kind == LINES and code.used_as_path(value, attr, holder):
+    # Where a decorator hides which index workers look up, every look-up counts.
+    by: By = "index" if code.indexed(value, attr, holder) else "any"
+    if kind == LINES and code.used_as_path(value, attr, holder, by):
         # A line of a path and its transcript is read by its fields, and only one of them is a path.
         return not named_as_text(code, value, attr, holder)
     asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths
