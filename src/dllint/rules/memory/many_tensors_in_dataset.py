@@ -3,7 +3,7 @@ every worker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,9 +51,19 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank = (not regime.unchosen, _RANKS.index(message), regime.shown)
                 finding = _finding(project, value.of.name, many, message, regime)
                 methods = tuple(other.method for _, other in judged)
-                use = Use(finding, project.loader_place(loader), rank, methods=methods)
-                causes.add(use, (many.kept.file.path, many.kept.store.event.span))
+                kept = many.kept
+                kept_too = () if many.network else (Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"),)
+                use = Use(finding, project.loader_place(loader), rank, kept_too, methods)
+                causes.add(use, *_caused_by(many))
     yield from map(worst, causes)
+
+
+def _caused_by(many: ManyTensors) -> Iterator[Hashable]:
+    """What an attribute has in common with others of one cause: the statement, or the method that fills them all."""
+    kept = many.kept
+    yield kept.file.path, kept.store.event.span
+    if not many.network:
+        yield kept.file.path, kept.owner, kept.scope
 
 
 def _by_item(project: Project, value: Instance, attr: str) -> bool:
