@@ -95,7 +95,7 @@ class Records(Readings):
             return held[0]
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
         known = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
-        unclear = ((not known and isinstance(value, Unknown)) or _is_split(value) for value in kept.values)
+        unclear = ((not known and isinstance(value, Unknown)) or self.is_part(value) for value in kept.values)
         if kept.store.value is not None and any(unclear):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
@@ -123,6 +123,15 @@ class Records(Readings):
             return False
         mappings = (self.world.values.passed(one) for one in site.frame.actuals.mappings)
         return any(isinstance(one, Instance) and self.of_instance(one) is not None for one in chain(*mappings))
+
+    @staticmethod
+    def is_part(value: Value) -> bool:
+        """Whether a value is a part returned by `train_test_split`."""
+        return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
+
+    def collection(self, value: Value) -> Held | None:
+        """The many Python objects that a value is a collection of; None if it is none."""
+        return self._collection(value, 0)
 
     def table(self, kept: Kept) -> Held | None:
         """The table of pandas that an attribute keeps, whose columns of strings are Python objects."""
@@ -488,11 +497,6 @@ def _statement(change: Change) -> tuple[SourceFile, Span] | None:
     """The statement that changes a container, with its file."""
     span = change.statement()
     return None if span is None else (change.file, span)
-
-
-def _is_split(value: Value) -> bool:
-    """Whether a value is a part returned by `train_test_split`."""
-    return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
 
 
 def _inside(expr: Comprehension, site: Site) -> Site:

@@ -1,0 +1,58 @@
+"""Plain lists of records that are given to a loader as its dataset: `DataLoader(json.load(file), num_workers=4)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.schema import Argument
+from dllint.inference.values import Display, External, Instance, Unknown, Value
+from dllint.libraries.contents import held_by
+from dllint.libraries.index import WRAPPERS, canonical
+from dllint.libraries.records import RECORDS, ROWS
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.memory.objects_from_files import Records
+from dllint.rules.memory.readings import Reading
+
+
+def dataset_argument(loader: Loader) -> Argument | None:
+    """The argument of a loader's own call that is its dataset; None if the call unpacks it, or passes none."""
+    call = loader.file.calls[loader.call]
+    named = next((one for one in call.args if one.keyword == loader.api.dataset), None)
+    first = call.args[0] if call.args and call.args[0].keyword is None else None
+    return named or first
+
+
+def records_given(project: Project, loader: Loader) -> Reading | None:
+    """The reading of records that a loader gets as its dataset, in a list or dict, or in a subset of one; None for any
+    other dataset.
+
+    Lines of a file are none: what the workers do with a line is not known, and most such lists are lists of paths.
+    """
+    argument = dataset_argument(loader)
+    if argument is None or not loader.api.dataset:
+        return None
+    records = project.ask(Records)
+    for value in _unwrapped(project, project.dataset_values(loader)):
+        if project.collected.many((value,)) is not None:
+            return None
+        held = records.collection(value) if isinstance(value, (Display, Instance)) else None
+        reading = held.reading if held is not None else None
+        if reading is None and (isinstance(value, Unknown) or records.is_part(value)):
+            reading = records.trace(argument.value, loader.site)
+        if reading is not None and reading.kind in (RECORDS, ROWS):
+            return reading
+    return None
+
+
+def _unwrapped(project: Project, values: tuple[Value, ...]) -> Iterator[Value]:
+    """Values, with the datasets inside wrappers such as `Subset` in place of these."""
+    for value in values:
+        if (
+            isinstance(value, Instance)
+            and isinstance(value.of, External)
+            and canonical(value.of.name).partition("[")[0].partition("()")[0] in WRAPPERS
+        ):
+            yield from held_by(project.world, value)
+        else:
+            yield value
