@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dllint.facts.schema import Argument
 from dllint.inference.values import Display, External, Instance, Unknown, Value
 from dllint.libraries.contents import held_by
-from dllint.libraries.index import WRAPPERS, canonical
+from dllint.libraries.index import canonical
 from dllint.libraries.records import RECORDS, ROWS
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import Reading
+
+_SUBSETS = frozenset({"torch.utils.data.Subset", "torch.utils.data.random_split"})
+"""Functions and classes whose result has items of what they are given."""
 
 
 def dataset_argument(loader: Loader) -> Argument | None:
@@ -33,7 +36,7 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
     if argument is None or not loader.api.dataset:
         return None
     records = project.ask(Records)
-    for value in _unwrapped(project, project.dataset_values(loader)):
+    for value in unwrapped(project, project.dataset_values(loader)):
         if project.collected.many((value,)) is not None:
             return None
         held = records.collection(value) if isinstance(value, (Display, Instance)) else None
@@ -45,14 +48,11 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
     return None
 
 
-def _unwrapped(project: Project, values: tuple[Value, ...]) -> Iterator[Value]:
-    """Values, with the datasets inside wrappers such as `Subset` in place of these."""
+def unwrapped(project: Project, values: tuple[Value, ...]) -> Iterator[Value]:
+    """Values, with what a subset takes its items from in place of the subset."""
     for value in values:
-        if (
-            isinstance(value, Instance)
-            and isinstance(value.of, External)
-            and canonical(value.of.name).partition("[")[0].partition("()")[0] in WRAPPERS
-        ):
+        of = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
+        if canonical(of).partition("[")[0] in _SUBSETS and isinstance(value, Instance):
             yield from held_by(project.world, value)
         else:
             yield value
