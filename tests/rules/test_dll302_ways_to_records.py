@@ -348,6 +348,47 @@ def build(path):
     nusc = NuScenes(version="v1.0", dataroot=path)
     return DataLoader(Rows(nusc), num_workers=4)
 """,
+    "a dict of records whose lists the workers iterate": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))  # DLL302
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        graph = self.graphs[key]
+        return [graph["objects"][k]["name"] for k in sorted(graph["objects"])]
+""",
+    "a list of a record that a field looks up": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))  # DLL302
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        out = []
+        for box in self.graphs[key]["boxes"]:
+            out.append(box)
+        return np.load(path), out
+""",
+    "a dict of a record that a method iterates": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))  # DLL302
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        graph = self.graphs[key]
+        return self.convert(graph)
+
+    def convert(self, graph):
+        return [o["name"] for o in graph["objects"].values()]
+""",
 }
 
 SILENT: dict[str, str] = {
@@ -437,6 +478,51 @@ class Rows(Dataset):
         return len(self.rows)
     def __getitem__(self, index):
         return np.load(self.root + str(self.rows[index]))
+""",
+    "names of classes that a field looks up": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        return np.load(path), self.graphs[key]["name"], self.graphs[key]["id"]
+""",
+    "a small table of colours": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        info = self.graphs[key]
+        return np.load(path), info["color"][0], info["id"]
+""",
+    "a vocabulary": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        return np.load(path), [self.graphs[w] for w in key]
+""",
+    "settings beside the data": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        return np.load(path), [k for k in self.graphs["classes"]["all"]]
 """,
 }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, FString, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
@@ -25,6 +25,9 @@ _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "one
 
 _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
 """Names of variables and keys that hold paths."""
+
+_PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
+"""Methods that return all keys or entries of a dict."""
 
 By = Literal["index", "drawn", "key", "any"]
 """What workers look an item up by: its index, a random number, a field of its record, or any of these and others."""
@@ -299,6 +302,28 @@ class ItemCode:
             for expr in run.expressions
         )
 
+    def goes_into_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers iterate a named field of `self.attr[key]`, where `key` is a field of an item's record: then
+        each record holds a collection of its own, as the annotations of an image do and the name of a class does not.
+        """
+        return any(
+            _iterates_fields(run, known)
+            for reader, items in self.items(value, attr, holder, "key")
+            for run, known in ((reader, items), *self._handed_on(value, reader, items))
+        )
+
+    def _handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
+        """The functions that a method passes an item to, each with the parameters that hold it."""
+        names = _bound(run, items)
+        for other in self.all_runs(value):
+            given: list[Expr] = [
+                Name(param)
+                for param, (caller, expr) in other.handed.items()
+                if caller is run and (expr in items or expr in names)
+            ]
+            if given:
+                yield other, given
+
     def named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
         """Local names for the items of an attribute and for their parts."""
         names: set[str] = set()
@@ -342,6 +367,38 @@ class ItemCode:
                 if joined:
                     return True
         return False
+
+
+def _bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
+    """The names that a function binds to one of these expressions."""
+    return [
+        event.target
+        for event in run.events
+        if event.kind == "assign" and isinstance(event.target, Name) and event.value in exprs
+    ]
+
+
+def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
+    """Whether a function iterates a named field of one of the items: `for box in record["boxes"]`."""
+    records = [*items, *_bound(run, items)]
+    fields = [
+        expr
+        for expr in run.expressions
+        if isinstance(expr, Subscript)
+        and isinstance(expr.index, Constant)
+        and isinstance(expr.index.value, str)
+        and expr.value in records
+    ]
+    known = [*fields, *_bound(run, fields)]
+    iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
+    for expr in run.expressions if known else ():
+        if isinstance(expr, Comprehension):
+            iterated += [clause.iterable for clause in expr.clauses]
+        elif isinstance(expr, CallRef):
+            func = run.file.calls[expr.index].func
+            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
+                iterated.append(func.value)
+    return any(part in known for expr in iterated for part in walk(expr, run.file))
 
 
 def _without_keys(expr: Expr | None) -> Expr | None:

@@ -10,7 +10,7 @@ from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, External, Instance, Value
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE, TEXT
+from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE, TEXT
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
@@ -141,7 +141,9 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
         if not by_item and code.keyed(value, kept.attr, holder):
             texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
-            by_item = records.grouped(kept) or (texts_of_items and named_as_text(code, value, kept.attr, holder, "key"))
+            nested = reading is not None and reading.kind == RECORDS and code.goes_into_fields(value, kept.attr, holder)
+            texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
+            by_item = nested or texts_of_items or records.grouped(kept)
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
         if reading is None and held.size is None and not _one_per_item(project, value, kept.attr, holder):
             continue
