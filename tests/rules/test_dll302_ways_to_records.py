@@ -389,6 +389,70 @@ class Rows(Dataset):
     def convert(self, graph):
         return [o["name"] for o in graph["objects"].values()]
 """,
+    "the values of a column": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.texts = df["text"].values  # DLL302
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "texts for a tokenizer": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_json(path, lines=True)
+        self.texts = df["text"].values  # DLL302
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        text = self.texts[index]
+        return self.tokenizer(text)
+""",
+    "a column by its name": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.texts = df.text  # DLL302
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return {'t': self.texts[index], 'l': 1}
+""",
+    "records that joblib's tasks return": """\
+from joblib import Parallel, delayed
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return {"a": d["a"], "b": d["b"]}
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = Parallel(n_jobs=3)(delayed(work)(p) for p in paths)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "pairs that a method returns to joblib": """\
+from joblib import Parallel, delayed
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = list(Parallel(n_jobs=3)(delayed(self.work)(p, 1) for p in paths))  # DLL302
+    def work(self, p, n):
+        with open(p) as f:
+            d = json.load(f)
+        return d["a"], d["b"]
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
 }
 
 SILENT: dict[str, str] = {
@@ -523,6 +587,67 @@ class Rows(Dataset):
     def __getitem__(self, index):
         path, key = self.paths[index]
         return np.load(path), [k for k in self.graphs["classes"]["all"]]
+""",
+    "the names of columns": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.texts = df.columns
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "a column of labels": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.labels = df.label.values
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.labels)
+    def __getitem__(self, index):
+        return self.labels[index]
+""",
+    "a column of paths": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.files = df.file.values
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        return np.load(self.files[index])
+""",
+    "arrays that joblib's tasks return": """\
+import joblib
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return np.array(d["a"])
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = joblib.Parallel(n_jobs=3)(joblib.delayed(work)(p) for p in paths)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "paths that joblib's tasks return": """\
+import joblib
+def work(p):
+    return p + ".x"
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = joblib.Parallel(n_jobs=3)(joblib.delayed(work)(p) for p in paths)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
 """,
 }
 

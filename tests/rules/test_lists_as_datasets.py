@@ -65,7 +65,7 @@ def read(path):
     return out
 def build(path):
     rows = read(path)
-    return torch_geometric.loader.DataLoader(rows, num_workers=4)  # DLL303
+    return torch_geometric.loader.DataLoader(rows, num_workers=4, shuffle=True)  # DLL303
 """,
     "tensors": """\
 def build(paths):
@@ -129,6 +129,17 @@ class Rows(Dataset):
         return np.load(self.root + str(index))
 def build(path):
     return DataLoader(ConcatDataset([Rows(one["root"]) for one in json.load(open(path))["sets"]]), num_workers=4)
+""",
+    "graphs that are gone through in order": """\
+from torch_geometric.data import Data
+def read(path):
+    out = []
+    for r in json.load(open(path)):
+        out.append(Data(x=torch.tensor(r["x"]), edge_index=torch.tensor(r["e"])))
+    return out
+def build(path):
+    rows = read(path)
+    return DataLoader(rows, num_workers=4)
 """,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.facts.schema import Argument
-from dllint.inference.values import Display, External, Instance, Unknown, Value
+from dllint.inference.values import Const, Display, External, Instance, Unknown, Value
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import canonical
 from dllint.libraries.records import RECORDS, ROWS
@@ -24,6 +24,12 @@ def dataset_argument(loader: Loader) -> Argument | None:
     named = next((one for one in call.args if one.keyword == loader.api.dataset), None)
     first = call.args[0] if call.args and call.args[0].keyword is None else None
     return named or first
+
+
+def shuffles(loader: Loader) -> bool:
+    """Whether a loader shuffles, or a sampler chooses its items: then it reads the data of a training."""
+    given = (loader.argument(name) for name in ("sampler", "batch_sampler"))
+    return loader.flag("shuffle") is True or any(not isinstance(value, Const) for one in given for value in one.values)
 
 
 def records_given(project: Project, loader: Loader) -> Reading | None:

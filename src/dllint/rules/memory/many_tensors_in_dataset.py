@@ -21,7 +21,7 @@ from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
 from dllint.project.tensors import Collected, ManyTensors
 from dllint.rules.causes import Causes, Use, worst
-from dllint.rules.memory.lists_as_datasets import dataset_argument, unwrapped
+from dllint.rules.memory.lists_as_datasets import dataset_argument, shuffles, unwrapped
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def _given(project: Project, options: Mapping[str, Any], loader: Loader) -> Iter
     argument = dataset_argument(loader)
     for value in unwrapped(project, project.dataset_values(loader)) if argument is not None else ():
         many = project.tensors.given(value)
-        if many is None:
+        # A list that is gone through once, in order, may be the few inputs of a prediction.
+        if many is None or (many.count is None and not shuffles(loader)):
             continue
         regimes = (regime for regime in project.regimes(loader) if regime.method != "fork")
         judged = [(message, regime) for regime in regimes if (message := _message(options, many, regime))]

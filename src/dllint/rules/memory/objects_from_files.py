@@ -55,7 +55,7 @@ from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column
 from dllint.span import Span
 
 _STRING = 57
@@ -134,11 +134,14 @@ class Records(Readings):
         return self._collection(value, 0)
 
     def table(self, kept: Kept) -> Held | None:
-        """The table of pandas that an attribute keeps, whose columns of strings are Python objects."""
+        """The table of pandas that an attribute keeps, or a column of it, whose strings are Python objects."""
+        written = kept.store.value
         for value in kept.values:
             reading = self.of_instance(value) if isinstance(value, Instance) else None
-            if reading is None and isinstance(value, Unknown) and kept.store.value is not None:
-                reading = self.trace(kept.store.value, kept.site)
+            # `frame.text` and `frame["text"].values` are attributes of what is external.
+            traced = isinstance(value, Unknown) or (isinstance(value, External) and is_column(written))
+            if reading is None and traced and written is not None:
+                reading = self.trace(written, kept.site)
             if reading is not None and reading.kind == FRAME:
                 return Held(reading, None)
         return None

@@ -261,12 +261,18 @@ class Readings(ABC):
             return Reading(parsed, 0, site.file, index)
         if last in MAPPING and len(plain) >= 2 and (found := self._returned(plain[0], site)) is not None:
             return found
+        if (
+            isinstance(call.func, CallRef)
+            and len(plain) == 1
+            and (work := _delayed(call.func, plain[0], site)) is not None
+        ):
+            return self._returned(*work)
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
             return self._of_pairs(plain[0], site)
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self.of_container(one, site, Display)
-                if found is not None and found.kind == FRAME and (last == "zip" or _is_column(one)):
+                if found is not None and found.kind == FRAME and (last == "zip" or is_column(one)):
                     return replace(found, kind=ROWS if last == "zip" else COLUMN, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
@@ -399,6 +405,20 @@ class Readings(ABC):
         return False
 
 
+def _delayed(func: CallRef, tasks: Expr, site: Site) -> tuple[Expr, Site] | None:
+    """The function that joblib runs for each task, `Parallel(n_jobs=4)(delayed(read)(path) for path in paths)`, and
+    where it is named; None for another call."""
+    calls = site.file.calls
+    task = tasks.element if isinstance(tasks, Comprehension) else None
+    if last_name(calls[func.index].func) != "Parallel" or not isinstance(task, CallRef):
+        return None
+    delayed = calls[task.index].func
+    made = calls[delayed.index] if isinstance(delayed, CallRef) else None
+    if made is None or last_name(made.func) != "delayed" or len(made.args) != 1:
+        return None
+    return made.args[0].value, site
+
+
 def _is_text(reading: Reading) -> bool:
     """Whether a reading is a string: a whole file, a line, or a field of a row."""
     return reading.kind == TEXT or reading.level > (reading.kind != LINES)
@@ -408,7 +428,7 @@ def _splits(file: SourceFile, index: int) -> bool:
     return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
 
 
-def _is_column(expr: Expr) -> bool:
+def is_column(expr: Expr | None) -> bool:
     """Whether an expression selects a column of a table, judged by its syntax: `table.text`, `table["text"]`."""
     if isinstance(expr, Attribute):
         return expr.attr not in ("columns", "dtypes", "index", "shape")
