@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -330,7 +330,7 @@ class Datasets:
                 cls = Class(site.file, owner[0])
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
                 place = (file.path, change.scope)
-                if not below and not self.fills(cls, place) and place not in self.prepared_by(cls):
+                if not below and not self.fills(cls, place) and place not in self._preparation.reached(cls):
                     continue
             yield change
 
@@ -390,13 +390,13 @@ class Datasets:
         )
         return any(tried.file.facts.regions[one].kind in ("for", "while") for one in around)
 
-    def prepared_by(self, cls: Class) -> Collection[tuple[str, int]]:
+    def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
         """The methods of a class that fill attributes and that the project calls where it constructs an object: `rows =
         Rows(); rows.populate(path)`.
 
         What they store exists when workers start, unless it is released first.
         """
-        return self._preparation.of_class(cls)
+        return self._preparation.called(cls)
 
     def prepared(self, value: Instance, place: tuple[str, int]) -> bool:
         """Whether the project calls a method on this object where it constructs the object."""

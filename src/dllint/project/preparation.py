@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Set
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name
@@ -25,54 +25,61 @@ class Preparation:
     def __init__(self, world: World, init_code: Callable[[Class], dict[_Place, tuple[Hop, ...]]]) -> None:
         self.world = world
         self.init_code = init_code
-        self._known: dict[_Place, dict[_Place, Set[_Place]]] = {}
+        self._called: dict[_Place, frozenset[_Place]] = {}
+        self._reached: dict[_Place, frozenset[_Place]] = {}
 
-    def of_class(self, cls: Class) -> Collection[_Place]:
-        """The methods of a class that fill attributes, and that the project calls on new objects, or that such a call
-        reaches through `self`."""
-        found = self._known.get(cls.key)
+    def called(self, cls: Class) -> frozenset[_Place]:
+        """The methods of a class that fill attributes and that the project calls on new objects."""
+        found = self._called.get(cls.key)
         if found is None:
-            self._known[cls.key] = {}
-            found = self._known[cls.key] = self._find(cls)
+            self._called[cls.key] = frozenset()
+            found = self._called[cls.key] = frozenset(
+                method.key for method in self._filling(cls) if self._is_called_on_new(method)
+            )
+        return found
+
+    def reached(self, cls: Class) -> frozenset[_Place]:
+        """The same, with the methods that such a call reaches through `self`: `add_line`, which `add_page` calls."""
+        found = self._reached.get(cls.key)
+        if found is None:
+            self._reached[cls.key] = frozenset()
+            methods = self._methods(cls)
+            found = self._reached[cls.key] = frozenset(
+                method.key
+                for method in self._filling(cls)
+                if any(map(self._is_called_on_new, _ways_to(method, methods)))
+            )
         return found
 
     def of_object(self, value: Instance, place: _Place) -> bool:
         """Whether the project calls a method on this object where it constructs the object."""
         if value.file is None or value.call < 0 or not isinstance(value.of, Class):
             return False
+        if place not in self.called(value.of):
+            return False
+        callers = self.world.calls.callers(Function(self.world.files[place[0]], place[1]))
         return any(
-            (one.file, one.call) == (value.file, value.call)
-            for path, scope in self._of_class(value.of).get(place, ())
-            for caller in self.world.calls.callers(Function(self.world.files[path], scope))
-            for one in self._new_objects(caller)
+            (one.file, one.call) == (value.file, value.call) for caller in callers for one in self._new_objects(caller)
         )
 
-    def _of_class(self, cls: Class) -> dict[_Place, Set[_Place]]:
-        self.of_class(cls)
-        return self._known[cls.key]
-
-    def _find(self, cls: Class) -> dict[_Place, Set[_Place]]:
-        """The filling methods, each with the methods whose calls on new objects run it."""
-        methods = {
-            Function(owner.file, scope).key: Function(owner.file, scope)
+    def _methods(self, cls: Class) -> list[Function]:
+        return [
+            Function(owner.file, scope)
             for owner in self.world.hierarchy.line(cls)
             if isinstance(owner, Class)
             for name, scope in self.world.hierarchy.own_methods(owner).items()
             if not name.startswith("__")
-        }
+        ]
+
+    def _filling(self, cls: Class) -> Iterator[Function]:
+        """The methods that fill attributes, and that construction does not run."""
         made = self.init_code(cls)
-        found: dict[_Place, Set[_Place]] = {}
-        for key, method in methods.items():
-            if key in made or not _fills(method.file, method.scope):
-                continue
-            started = {
-                other.key
-                for other in _ways_to(method, list(methods.values()))
-                if any(map(self._on_new_object, self.world.calls.callers(other)))
-            }
-            if started:
-                found[key] = started
-        return found
+        for method in self._methods(cls):
+            if _fills(method.file, method.scope) and method.key not in made:
+                yield method
+
+    def _is_called_on_new(self, method: Function) -> bool:
+        return any(map(self._on_new_object, self.world.calls.callers(method)))
 
     def _on_new_object(self, caller: Caller) -> bool:
         """Whether the receiver of a call may be an object that the calling function has constructed."""
