@@ -1,4 +1,4 @@
-"""DLL302 and DLL303: plain lists that are given to a loader as its dataset."""
+"""DLL302 and DLL303: plain lists that are given to a loader as its dataset, and tensors per group of items."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 
 SELECT = {"select": ["DLL302", "DLL303"]}
 HEAD = """\
+import glob
 import json
+import os
 import numpy as np
 import pandas as pd
 import torch
@@ -71,6 +73,25 @@ def build(path):
 def build(paths):
     rows = [(torch.load(p), 1) for p in paths]
     return DataLoader(rows, num_workers=4, shuffle=True)  # DLL303
+""",
+    "a tensor per item": """\
+class Rows(Dataset):
+    def __init__(self, root):
+        self.clips = {}  # DLL303
+        self.rows = []
+        for folder in sorted(glob.glob(root)):
+            name = os.path.basename(folder)
+            paths = sorted(glob.glob(folder + "/*"))
+            self.rows.append((name, 0))
+            self.clips[name] = torch.stack([torch.load(path) for path in paths])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, number = self.rows[index]
+        return self.clips[name][number]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
 """,
 }
 
@@ -140,6 +161,66 @@ def read(path):
 def build(path):
     rows = read(path)
     return DataLoader(rows, num_workers=4)
+""",
+    "a tensor per folder of items": """\
+class Rows(Dataset):
+    def __init__(self, root):
+        self.clips = {}
+        self.rows = []
+        for folder in sorted(glob.glob(root)):
+            name = os.path.basename(folder)
+            paths = sorted(glob.glob(folder + "/*"))
+            self.rows.extend((name, number) for number in range(len(paths)))
+            self.clips[name] = torch.stack([torch.load(path) for path in paths])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, number = self.rows[index]
+        return self.clips[name][number]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
+""",
+    "a tensor per folder of numbered items": """\
+class Rows(Dataset):
+    def __init__(self, root):
+        self.clips = {}
+        self.rows = []
+        for folder in sorted(glob.glob(root)):
+            name = os.path.basename(folder)
+            paths = sorted(glob.glob(folder + "/*"))
+            for number, path in enumerate(paths):
+                self.rows.append((name, number))
+            self.clips[name] = torch.stack([torch.load(path) for path in paths])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, number = self.rows[index]
+        return self.clips[name][number]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
+""",
+    "a tensor per folder, items in a dict of lists": """\
+class Rows(Dataset):
+    def __init__(self, root):
+        self.clips = {}
+        self.info = {'folder': [], 'idx': []}
+        for folder in sorted(glob.glob(root)):
+            name = os.path.basename(folder)
+            paths = sorted(glob.glob(folder + "/*"))
+            self.info['folder'].extend([name] * len(paths))
+            self.info['idx'].extend(range(len(paths)))
+            self.clips[name] = torch.stack([torch.load(path) for path in paths])
+    def __len__(self):
+        return len(self.info['folder'])
+    def __getitem__(self, index):
+        name = self.info['folder'][index]
+        number = self.info['idx'][index]
+        return self.clips[name][number]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
 """,
 }
 

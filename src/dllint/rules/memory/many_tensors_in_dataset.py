@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
 from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
+from dllint.facts.nodes import Attribute, Subscript
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Display, Instance
 from dllint.inference.values import Mapping as Container
@@ -17,6 +18,7 @@ from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
+from dllint.project.counting import loops
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
 from dllint.project.tensors import Collected, ManyTensors
@@ -52,7 +54,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if not judged:
                     continue
                 items_unknown = gives_items and many.count is None and not many.network
-                if items_unknown and not _by_item(project, value, many.kept.attr):
+                if items_unknown and not _by_item(project, value, many):
                     continue
                 kept = many.kept
                 held = _Held(
@@ -109,11 +111,30 @@ def _caused_by(many: ManyTensors) -> Iterator[Hashable]:
         yield kept.file.path, kept.owner, kept.scope
 
 
-def _by_item(project: Project, value: Instance, attr: str) -> bool:
+def _by_item(project: Project, value: Instance, many: ManyTensors) -> bool:
     """Whether an attribute holds something per item. What workers do not look up by item may be few: classes, for
     example."""
-    code = project.item_code
-    return any(ask(value, attr) for ask in (code.indexed, code.keyed, code.iterated, code.drawn, code.measured))
+    code, attr = project.item_code, many.kept.attr
+    if any(ask(value, attr) for ask in (code.iterated, code.drawn, code.measured)):
+        return True
+    found = code.indexed(value, attr) or code.keyed(value, attr)
+    return found and not any(_per_group(project, file, span) for file, span in many.put)
+
+
+def _per_group(project: Project, file: SourceFile, put: Span) -> bool:
+    """Whether a loop puts in one tensor for each of its passes, and several items into another container: a tensor per
+    folder of images."""
+    changes = project.world.mappings.changes_in(file)
+    one = next((change for change in changes if change.statement() == put), None)
+    around = loops(file, one.region) if one is not None else []
+    if one is None or not around:
+        return False
+    beside = [other for other in changes if other.scope == one.scope and around[0] in file.regions(other.region)]
+    return any(
+        other.kind == "extend" or (other.kind == "add" and loops(file, other.region)[0] != around[0])
+        for other in beside
+        if isinstance(other.base, (Attribute, Subscript)) and other.base != one.base
+    )
 
 
 def _message(options: Mapping[str, Any], many: Collected, regime: Regime) -> str | None:
