@@ -222,6 +222,22 @@ class Rows(Dataset):
 def build(path):
     return DataLoader(Rows(path), num_workers=4)
 """,
+    "a list where there are no workers, through one function": """\
+class Rows(Dataset):
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, index):
+        return index
+
+
+def loader(data, workers):
+    return DataLoader(data, num_workers=workers)
+
+
+def build(path):
+    return loader(Rows(), 4), loader(json.load(open(path)), 0)
+""",
 }
 
 

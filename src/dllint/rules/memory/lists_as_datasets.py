@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.facts.schema import Argument
-from dllint.inference.values import Const, Display, External, Instance, Unknown, Value
+from dllint.inference.values import Display, External, Instance, Unknown, Value
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import canonical
 from dllint.libraries.records import RECORDS, ROWS
@@ -29,7 +29,7 @@ def dataset_argument(loader: Loader) -> Argument | None:
 def shuffles(loader: Loader) -> bool:
     """Whether a loader shuffles, or a sampler chooses its items: then it reads the data of a training."""
     given = (loader.argument(name) for name in ("sampler", "batch_sampler"))
-    return loader.flag("shuffle") is True or any(not isinstance(value, Const) for one in given for value in one.values)
+    return loader.flag("shuffle") is True or any(isinstance(value, Instance) for one in given for value in one.values)
 
 
 def records_given(project: Project, loader: Loader) -> Reading | None:
@@ -42,7 +42,7 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
     if argument is None or not loader.api.dataset:
         return None
     records = project.ask(Records)
-    for value in unwrapped(project, project.dataset_values(loader)):
+    for value in unwrapped(project, project.served(loader)):
         if project.collected.many((value,)) is not None:
             return None
         held = records.collection(value) if isinstance(value, (Display, Instance)) else None

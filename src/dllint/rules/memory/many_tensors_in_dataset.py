@@ -87,7 +87,7 @@ class _Held(NamedTuple):
 def _given(project: Project, options: Mapping[str, Any], loader: Loader) -> Iterator[tuple[Use, Hashable]]:
     """The finding for a list of tensors, or of records with tensors, that is a loader's dataset itself."""
     argument = dataset_argument(loader)
-    for value in unwrapped(project, project.dataset_values(loader)) if argument is not None else ():
+    for value in unwrapped(project, project.served(loader)) if argument is not None else ():
         many = project.tensors.given(value)
         # A list that is gone through once, in order, may be the few inputs of a prediction.
         if many is None or (many.count is None and not shuffles(loader)):
