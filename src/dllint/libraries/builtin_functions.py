@@ -15,6 +15,8 @@ OF_STRINGS = frozenset({"str().join", "re.sub", "re.compile().sub", "unicodedata
 """Functions that build one string from others."""
 SPLITTING = frozenset({"split", "rsplit", "splitlines"})
 """Methods of a string that return several strings."""
+PARTING = frozenset({"partition", "rpartition"})
+"""Methods of a string that return the parts before and after a separator, and the separator."""
 
 _VIEW = "a view of a dict"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, READERS, SELECTING
 from dllint.libraries.pandas import FRAME_KEEPING, FRAME_ROWS
 
@@ -131,7 +131,7 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
             kind, level = {"readlines": (LINES, 0), "readline": (LINES, 1), "read": (TEXT, 0)}[method]
         elif kind == TEXT and method in SPLITTING:
             kind, level = LINES, 0
-        elif method in _KEEPING.get(kind, frozenset()) or (level and method in OF_STRING | SPLITTING):
+        elif method in _KEEPING.get(kind, frozenset()) or (level and method in OF_STRING | SPLITTING | PARTING):
             continue
         elif kind in (RECORDS, OPAQUE, ROWS, COLUMN) and method in ("get", "pop"):
             level += 1

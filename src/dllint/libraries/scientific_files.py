@@ -1,5 +1,5 @@
 """Readers of scientific file formats: netCDF4, PyTables, rasterio, soundfile, plyvel, zarr 3.1, SciPy, nibabel,
-pycocotools 2.0, imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom.
+imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom.
 
 Results of four forked workers that each read 15,000 times through one handle of the parent, on Linux with two cores:
 soundfile 0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every read of a FLAC file; rasterio 1.4.4 0.6
@@ -49,12 +49,6 @@ LIBRARY = Library(
         "plyvel.DB": Refusal("a LevelDB", always(_unconverted("self._db,self.options"))),
         **dict.fromkeys(_FASTA, Refusal("an open FASTA file", CYTHON)),
         "soundfile.SoundFile": Refusal("an open sound file", instance("_cffi_backend.__CDataOwn")),
-    },
-    # `COCO` keeps every annotation as a dict
-    readers={
-        "pycocotools.coco.COCO": "table",
-        **{f"pycocotools.coco.COCO().{part}": "records" for part in ("anns", "imgs", "dataset", "imgToAnns")},
-        **{f"pycocotools.coco.COCO().{method}": "records" for method in ("loadAnns", "loadImgs")},
     },
     arrays={
         # zarr 3.1: slicing an array reads it; groups can be nested

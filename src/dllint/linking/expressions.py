@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import BinOp, CallRef, Constant, Dict
+from dllint.facts.nodes import BinOp, CallRef, Constant, Dict, Name
 from dllint.facts.schema import Expr
 from dllint.linking.source import SourceFile
 
@@ -30,6 +30,16 @@ def without_calls(expr: Expr) -> Iterator[Expr]:
         expr = waiting.pop()
         yield expr
         waiting += reversed(expr.children())
+
+
+def as_display(expr: Expr, file: SourceFile) -> Expr:
+    """Return `dict(key=value)` as the display `{"key": value}`, and any other expression as it is."""
+    if not isinstance(expr, CallRef) or file.calls[expr.index].func != Name("dict"):
+        return expr
+    args = file.calls[expr.index].args
+    if not args or any(one.keyword in (None, "*", "**") for one in args):
+        return expr
+    return Dict(tuple((Constant(one.keyword), one.value) for one in args))
 
 
 def summands(expr: Expr) -> list[Expr]:

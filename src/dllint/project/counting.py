@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import BinOp, CallRef, Comprehension, Constant, Dict, List, Set, Starred, Tuple
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import Const, Display, Mapping, Site
+from dllint.inference.values import Const, Display, Function, Mapping, Site
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import SourceFile, last_name
 
@@ -29,6 +29,27 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
 def loops(file: SourceFile, region: int) -> list[int]:
     """The regions of the loops around a place, innermost first."""
     return [index for index in file.regions(region) if file.facts.regions[index].kind in ("for", "while")]
+
+
+def called_in_loop(world: World, file: SourceFile, method: int, depth: int = 0) -> bool:
+    """Whether a method is called in a loop, or by another method of the same object that is: `for path in paths:
+    self.read(path)`.
+
+    Constructing objects in a loop does not count: each has containers of its own.
+    """
+    if limits.COUNTING_DEPTH.reached(depth) or file.scopes[method].name == "__init__":
+        return False
+    for caller in world.calls.callers(Function(file, method)):
+        if caller.call < 0 or caller.guessed:
+            continue
+        call = caller.file.calls[caller.call]
+        if loops(caller.file, call.region):
+            return True
+        params = caller.file.scopes[call.scope].params
+        own = isinstance(call.func, Attribute) and bool(params) and call.func.value == Name(params[0].name)
+        if own and called_in_loop(world, caller.file, call.scope, depth + 1):
+            return True
+    return False
 
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:

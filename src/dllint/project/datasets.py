@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, Name
 from dllint.inference import fields, limits
-from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import DATASET_BASES, RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical
@@ -18,6 +16,7 @@ from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
+from dllint.project.preparation import Preparation
 from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop
 from dllint.span import Span
@@ -98,7 +97,7 @@ class Datasets:
         self._own: dict[Instance, list[Piece]] = {}
         self.releases = Releases(world, self.init_code)
         self.assigned = OutsideAttributes(world, self.is_dataset)
-        self._prepared_by: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
+        self._preparation = Preparation(world, self.init_code)
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
     def is_dataset(self, cls: Class) -> bool:
@@ -331,7 +330,7 @@ class Datasets:
                 cls = Class(site.file, owner[0])
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
                 place = (file.path, change.scope)
-                if not below and not self.fills(cls, place) and place not in self.prepared_by(cls):
+                if not below and not self.fills(cls, place) and place not in self._preparation.reached(cls):
                     continue
             yield change
 
@@ -397,47 +396,11 @@ class Datasets:
 
         What they store exists when workers start, unless it is released first.
         """
-        found = self._prepared_by.get(cls.key)
-        if found is None:
-            self._prepared_by[cls.key] = frozenset()
-            made = self.init_code(cls)
-            found = self._prepared_by[cls.key] = frozenset(
-                method.key
-                for owner in self.world.hierarchy.line(cls)
-                if isinstance(owner, Class)
-                for name, scope in self.world.hierarchy.own_methods(owner).items()
-                if not name.startswith("__") and _fills(owner.file, scope)
-                for method in (Function(owner.file, scope),)
-                if method.key not in made and any(map(self._on_new_object, self.world.calls.callers(method)))
-            )
-        return found
+        return self._preparation.called(cls)
 
     def prepared(self, value: Instance, place: tuple[str, int]) -> bool:
         """Whether the project calls a method on this object where it constructs the object."""
-        if value.file is None or value.call < 0 or not isinstance(value.of, Class):
-            return False
-        if place not in self.prepared_by(value.of):
-            return False
-        callers = self.world.calls.callers(Function(self.world.files[place[0]], place[1]))
-        return any(
-            (one.file, one.call) == (value.file, value.call) for caller in callers for one in self._new_objects(caller)
-        )
-
-    def _on_new_object(self, caller: Caller) -> bool:
-        """Whether the receiver of a call may be an object that the calling function has constructed."""
-        return any(True for _ in self._new_objects(caller))
-
-    def _new_objects(self, caller: Caller) -> Iterator[Instance]:
-        """The receivers of a call that the calling function has constructed."""
-        call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
-        if call is None or not isinstance(call.func, Attribute) or not isinstance(call.func.value, (Name, Attribute)):
-            return
-        for one in self.world.values.evaluate(
-            call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)
-        ):
-            made_here = isinstance(one, Instance) and one.file is caller.file and one.call >= 0
-            if isinstance(one, Instance) and made_here and caller.file.calls[one.call].scope == call.scope:
-                yield one
+        return self._preparation.of_object(value, place)
 
     def pieces(self, value: Instance) -> list[Piece]:
         """All values inside an object, each once: its attributes, the elements of its lists and dicts, the arguments
@@ -524,19 +487,6 @@ class Datasets:
                 attrs = frozenset(kept.attr for kept in self.kept(value))
                 return left_out(self.world, method, attrs)
         return frozenset()
-
-
-def _fills(file: SourceFile, method: int) -> bool:
-    """Whether a method sets attributes of its object or adds elements to them."""
-    params = file.scopes[method].params
-    own = Name(params[0].name) if params else None
-    if any(own in (store.base, getattr(store.base, "value", None)) for store in file.stores(method)):
-        return True
-    funcs = (file.calls[index].func for index in file.calls_of(method))
-    return any(
-        isinstance(func, Attribute) and func.attr in ADDING and getattr(func.value, "value", None) == own
-        for func in funcs
-    )
 
 
 def _another(one: Instance, other: Instance) -> bool:

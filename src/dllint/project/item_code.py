@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, FString, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
@@ -26,8 +26,11 @@ _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "one
 _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
 """Names of variables and keys that hold paths."""
 
-By = Literal["index", "drawn", "key"]
-"""What workers look an item up by: its index, a random number, or a field of its record."""
+_PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
+"""Methods that return all keys or entries of a dict."""
+
+By = Literal["index", "drawn", "key", "any"]
+"""What workers look an item up by: its index, a random number, a field of its record, or any of these and others."""
 
 
 class _Use(NamedTuple):
@@ -205,7 +208,8 @@ class ItemCode:
     ) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that read `self.attr[index]` or `self.attr[key][index]`, each with these expressions.
 
-        With `by` "drawn", those whose index is a random number; with "key", a field of an item's record.
+        With `by` "drawn", those whose index is a random number; with "key", a field of an item's record; with "any",
+        those with any index.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
@@ -220,6 +224,8 @@ class ItemCode:
     def _asks(run: ItemRun, key: Expr, by: By) -> bool:
         if by == "index":
             return run.picks(key)
+        if by == "any":
+            return True
         return run.derived(key, run.drawn) if by == "drawn" else run.derived(key, run.fields, fields=True)
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
@@ -296,6 +302,28 @@ class ItemCode:
             for expr in run.expressions
         )
 
+    def goes_into_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers iterate a named field of `self.attr[key]`, where `key` is a field of an item's record: then
+        each record holds a collection of its own, as the annotations of an image do and the name of a class does not.
+        """
+        return any(
+            _iterates_fields(run, known)
+            for reader, items in self.items(value, attr, holder, "key")
+            for run, known in ((reader, items), *self._handed_on(value, reader, items))
+        )
+
+    def _handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
+        """The functions that a method passes an item to, each with the parameters that hold it."""
+        names = _bound(run, items)
+        for other in self.all_runs(value):
+            given: list[Expr] = [
+                Name(param)
+                for param, (caller, expr) in other.handed.items()
+                if caller is run and (expr in items or expr in names)
+            ]
+            if given:
+                yield other, given
+
     def named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
         """Local names for the items of an attribute and for their parts."""
         names: set[str] = set()
@@ -308,9 +336,9 @@ class ItemCode:
                     names.update(name for name, _ in named(event.target, event.value, True))
         return names
 
-    def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+    def used_as_path(self, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
         """Whether workers build a path from `self.attr[index]` or from a part of it, or call it one."""
-        for run, items in self.items(value, attr, holder):
+        for run, items in self.items(value, attr, holder, by):
             names = self.named_items(run, items)
             if any(_PATH.search(name) for name in names) or any(
                 isinstance(expr, Subscript)
@@ -339,6 +367,38 @@ class ItemCode:
                 if joined:
                     return True
         return False
+
+
+def _bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
+    """The names that a function binds to one of these expressions."""
+    return [
+        event.target
+        for event in run.events
+        if event.kind == "assign" and isinstance(event.target, Name) and event.value in exprs
+    ]
+
+
+def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
+    """Whether a function iterates a named field of one of the items: `for box in record["boxes"]`."""
+    records = [*items, *_bound(run, items)]
+    fields = [
+        expr
+        for expr in run.expressions
+        if isinstance(expr, Subscript)
+        and isinstance(expr.index, Constant)
+        and isinstance(expr.index.value, str)
+        and expr.value in records
+    ]
+    known = [*fields, *_bound(run, fields)]
+    iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
+    for expr in run.expressions if known else ():
+        if isinstance(expr, Comprehension):
+            iterated += [clause.iterable for clause in expr.clauses]
+        elif isinstance(expr, CallRef):
+            func = run.file.calls[expr.index].func
+            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
+                iterated.append(func.value)
+    return any(part in known for expr in iterated for part in walk(expr, run.file))
 
 
 def _without_keys(expr: Expr | None) -> Expr | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.memo import Table
-from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import without_calls
@@ -28,7 +28,7 @@ _OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
-_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING
+_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING
 """The same for results computed from a field of a record."""
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
-from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | No
                 return expr in items or (isinstance(expr, Name) and expr.id in names)
 
             if isinstance(call.func, Attribute) and meant(call.func.value):
-                if call.func.attr in OF_STRING | SPLITTING:
+                if call.func.attr in OF_STRING | SPLITTING | PARTING:
                     return True
             elif any(meant(argument.value) for argument in call.args) and _OF_TEXTS.search(str(last_name(call.func))):
                 return True

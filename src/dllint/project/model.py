@@ -235,11 +235,11 @@ class Project:
         if found is None:
             here = (loader.file.path,)
             found = self._objects[key] = self.datasets.expand(
-                self._served(loader), lambda value: self.import_graph.together(here, self.programs.behind(value))
+                self.served(loader), lambda value: self.import_graph.together(here, self.programs.behind(value))
             )
         return found
 
-    def _served(self, loader: Loader) -> Values:
+    def served(self, loader: Loader) -> Values:
         """The loader's dataset values, without those that only arrive on call paths with zero workers or with
         another dataset."""
         values = self._with_workers(loader, loader.datasets)
@@ -313,7 +313,7 @@ class Project:
             if isinstance(value.of, Class):
                 for piece in self.datasets.pieces(value):
                     yield value.of.name, piece
-        for given in self._served(loader):
+        for given in self.served(loader):
             for one in self._external(given, 0, set()):
                 name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
                 inside = contents(self.world, one)
@@ -445,7 +445,7 @@ class Project:
         return (file.path, scope) in found
 
     def _find_worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
-        outside: list[Instance] = [one for given in self._served(loader) for one in self._external(given, 0, set())]
+        outside: list[Instance] = [one for given in self.served(loader) for one in self._external(given, 0, set())]
         for value in self.dataset_objects(loader):
             yield from self.workers.of_dataset(value)
             outside.append(value)

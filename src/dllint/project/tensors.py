@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -36,17 +36,23 @@ def _makes_objects(argument: Argument) -> bool:
 
 
 @dataclass(frozen=True)
-class ManyTensors:
-    """An attribute that holds tensors with one storage each.
+class Collected:
+    """Tensors with one storage each in a collection.
 
     `count` is None if unknown. `put` are the statements that fill the collection with them. `network` is the attribute
     path of a network, "a.model", if the value is one.
     """
 
-    kept: Kept
     count: int | None
     put: tuple[tuple[SourceFile, Span], ...] = ()
     network: str = ""
+
+
+@dataclass(frozen=True)
+class ManyTensors(Collected):
+    """An attribute that holds tensors with one storage each."""
+
+    kept: Kept = field(kw_only=True)
 
 
 class Tensors:
@@ -81,10 +87,15 @@ class Tensors:
                     seen.add((kept.owner, kept.attr))
                     known = [count for count in counts if count is not None]
                     put = tuple(dict.fromkeys(place for one in values for place in self._filled_at(one)))
-                    found.append(ManyTensors(kept, max(known) if len(known) == len(counts) else None, put))
+                    found.append(ManyTensors(max(known) if len(known) == len(counts) else None, put, kept=kept))
             attrs = {one.kept.attr for one in found}
-            found += [ManyTensors(kept, None) for kept in self._records(value) if kept.attr not in attrs]
+            found += [ManyTensors(None, kept=kept) for kept in self._records(value) if kept.attr not in attrs]
         return found
+
+    def given(self, value: Value) -> Collected | None:
+        """The tensors in a list or dict that is a dataset itself; None for any other value."""
+        count = self._in_collection(value) if isinstance(value, (Display, Mapping)) else 0
+        return None if count == 0 else Collected(count, tuple(dict.fromkeys(self._filled_at(value))))
 
     def networks(self, value: Instance) -> Iterator[ManyTensors]:
         """The networks with weights that an object, or an object inside it, keeps on the CPU and pickles."""
@@ -95,7 +106,7 @@ class Tensors:
                 continue
             if piece.initial and kept.sure and NETWORKS.fullmatch(canonical(one.of.name)) and kept not in seen:
                 seen.add(kept)
-                yield ManyTensors(kept, None, network=piece.path)
+                yield ManyTensors(None, network=piece.path, kept=kept)
 
     def _records(self, value: Instance) -> list[Kept]:
         """The attributes whose records each receive a tensor during construction: `row["x"] = tensor` in `for row in

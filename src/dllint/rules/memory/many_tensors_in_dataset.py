@@ -3,19 +3,28 @@ every worker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
 from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
+from dllint.facts.nodes import Attribute, Subscript
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import Class, Display, Instance
+from dllint.inference.values import Mapping as Container
 from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
-from dllint.project.tensors import ManyTensors
+from dllint.project.counting import loops
+from dllint.project.loaders import Loader
+from dllint.project.start_methods import Hop
+from dllint.project.tensors import Collected, ManyTensors
 from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.memory.lists_as_datasets import dataset_argument, shuffles, unwrapped
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -45,25 +54,90 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if not judged:
                     continue
                 items_unknown = gives_items and many.count is None and not many.network
-                if items_unknown and not _by_item(project, value, many.kept.attr):
+                if items_unknown and not _by_item(project, value, many):
                     continue
-                message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
-                rank = (not regime.unchosen, _RANKS.index(message), regime.shown)
-                finding = _finding(project, value.of.name, many, message, regime)
+                kept = many.kept
+                held = _Held(
+                    f"{value.of.name}.{many.network or kept.attr}",
+                    kept.file,
+                    kept.span,
+                    kept.store.event.span,
+                    kept.hops,
+                )
+                finding, rank = _worst(project, held, many, judged)
                 methods = tuple(other.method for _, other in judged)
-                use = Use(finding, project.loader_place(loader), rank, methods=methods)
-                causes.add(use, (many.kept.file.path, many.kept.store.event.span))
+                kept_too = () if many.network else (Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"),)
+                use = Use(finding, project.loader_place(loader), rank, kept_too, methods)
+                causes.add(use, *_caused_by(many))
+        for use, *keys in _given(project, options, loader):
+            causes.add(use, *keys)
     yield from map(worst, causes)
 
 
-def _by_item(project: Project, value: Instance, attr: str) -> bool:
+class _Held(NamedTuple):
+    """Tensors that a finding is about: their name, where they are kept, and how the program gets there."""
+
+    name: str
+    file: SourceFile
+    span: Span
+    statement: Span
+    hops: tuple[Hop, ...] = ()
+
+
+def _given(project: Project, options: Mapping[str, Any], loader: Loader) -> Iterator[tuple[Use, Hashable]]:
+    """The finding for a list of tensors, or of records with tensors, that is a loader's dataset itself."""
+    argument = dataset_argument(loader)
+    for value in unwrapped(project, project.served(loader)) if argument is not None else ():
+        many = project.tensors.given(value)
+        # A list that is gone through once, in order, may be the few inputs of a prediction.
+        if many is None or (many.count is None and not shuffles(loader)):
+            continue
+        regimes = (regime for regime in project.regimes(loader) if regime.method != "fork")
+        judged = [(message, regime) for regime in regimes if (message := _message(options, many, regime))]
+        if judged:
+            assert argument is not None and isinstance(value, (Display, Container))
+            call = loader.file.calls[loader.call]
+            held = _Held(render(argument.value, loader.file, 40), loader.file, argument.value_span, call.statement)
+            finding, rank = _worst(project, held, many, judged)
+            methods = tuple(other.method for _, other in judged)
+            yield Use(finding, project.loader_place(loader), rank, methods=methods), value.written
+
+
+def _caused_by(many: ManyTensors) -> Iterator[Hashable]:
+    """What an attribute has in common with others of one cause: the statement, or the method that fills them all."""
+    kept = many.kept
+    yield kept.file.path, kept.store.event.span
+    if not many.network:
+        yield kept.file.path, kept.owner, kept.scope
+
+
+def _by_item(project: Project, value: Instance, many: ManyTensors) -> bool:
     """Whether an attribute holds something per item. What workers do not look up by item may be few: classes, for
     example."""
-    code = project.item_code
-    return any(ask(value, attr) for ask in (code.indexed, code.keyed, code.iterated, code.drawn, code.measured))
+    code, attr = project.item_code, many.kept.attr
+    if any(ask(value, attr) for ask in (code.iterated, code.drawn, code.measured)):
+        return True
+    found = code.indexed(value, attr) or code.keyed(value, attr)
+    return found and not any(_per_group(project, file, span) for file, span in many.put)
 
 
-def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
+def _per_group(project: Project, file: SourceFile, put: Span) -> bool:
+    """Whether a loop puts in one tensor for each of its passes, and several items into another container: a tensor per
+    folder of images."""
+    changes = project.world.mappings.changes_in(file)
+    one = next((change for change in changes if change.statement() == put), None)
+    around = loops(file, one.region) if one is not None else []
+    if one is None or not around:
+        return False
+    beside = [other for other in changes if other.scope == one.scope and around[0] in file.regions(other.region)]
+    return any(
+        other.kind == "extend" or (other.kind == "add" and loops(file, other.region)[0] != around[0])
+        for other in beside
+        if isinstance(other.base, (Attribute, Subscript)) and other.base != one.base
+    )
+
+
+def _message(options: Mapping[str, Any], many: Collected, regime: Regime) -> str | None:
     """The message key for the tensors under one start method; None if they are few."""
     if many.network:
         return "network"
@@ -79,31 +153,35 @@ def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> s
     return "descriptors" if many.count > OPEN_FILES - reserved else "counted"
 
 
-def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime) -> Finding:
+def _worst(
+    project: Project, held: _Held, many: Collected, judged: list[tuple[str, Regime]]
+) -> tuple[Finding, tuple[bool, int, bool]]:
+    """The finding for the most severe of the messages under different start methods, and its rank."""
+    message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
     fails = message == "forkserver" and (regime.shown or regime.only)
     # Many networks stay below the limit, and one that is trained on a GPU is sent differently.
     severity: Severity = "info" if many.network else regime.weighed("error" if fails else "warning")
-    kept = many.kept
     values: dict[str, str | int] = {
-        "kept": f"{name}.{many.network or kept.attr}",
+        "kept": held.name,
         "method": regime.described,
         "remedy": "network" if many.network else "main",
     }
     values |= _end(regime.method, many.count)
     if many.count is not None:
         values["count"] = many.count
-    return Finding(
+    finding = Finding(
         CODE,
-        kept.file.path,
-        kept.span,
+        held.file.path,
+        held.span,
         message,
         values,
         severity=severity,
         start_methods=(regime.method,),
-        trace=project.chain(regime.arrival, kept.hops),
+        trace=project.chain(regime.arrival, held.hops),
         related=tuple(Place(file.path, span, "a tensor is put in here") for file, span in many.put),
-        statement=kept.store.event.span,
+        statement=held.statement,
     )
+    return finding, (not regime.unchosen, _RANKS.index(message), regime.shown)
 
 
 def _end(method: str, count: int | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from dllint.facts.nodes import (
+    Attribute,
     CallRef,
     Comprehension,
     Constant,
@@ -27,6 +28,7 @@ from dllint.inference.values import (
     Const,
     Display,
     External,
+    Frame,
     Function,
     Instance,
     Mapping,
@@ -46,14 +48,14 @@ from dllint.libraries.records import (
     ROWS,
     TEXT,
 )
-from dllint.linking.expressions import without_calls
+from dllint.linking.expressions import as_display, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
-from dllint.project.counting import items, loops
+from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column
 from dllint.span import Span
 
 _STRING = 57
@@ -93,11 +95,16 @@ class Records(Readings):
             return held[0]
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
         known = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
-        unclear = ((not known and isinstance(value, Unknown)) or _is_split(value) for value in kept.values)
+        unclear = ((not known and isinstance(value, Unknown)) or self.is_part(value) for value in kept.values)
         if kept.store.value is not None and any(unclear):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
-                return self._whole(reading)
+                read = [
+                    value
+                    for value in kept.values
+                    if isinstance(value, Instance) and (value.file, value.call) == (reading.file, reading.call)
+                ]
+                return None if any(map(self._entries_become_arrays, read)) else self._whole(reading)
         made = [self.in_loops.made(value) for value in kept.values if not isinstance(value, (Const, Unknown))]
         if made and all(made):
             return Held(None, None, made[0])
@@ -117,12 +124,24 @@ class Records(Readings):
         mappings = (self.world.values.passed(one) for one in site.frame.actuals.mappings)
         return any(isinstance(one, Instance) and self.of_instance(one) is not None for one in chain(*mappings))
 
+    @staticmethod
+    def is_part(value: Value) -> bool:
+        """Whether a value is a part returned by `train_test_split`."""
+        return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
+
+    def collection(self, value: Value) -> Held | None:
+        """The many Python objects that a value is a collection of; None if it is none."""
+        return self._collection(value, 0)
+
     def table(self, kept: Kept) -> Held | None:
-        """The table of pandas that an attribute keeps, whose columns of strings are Python objects."""
+        """The table of pandas that an attribute keeps, or a column of it, whose strings are Python objects."""
+        written = kept.store.value
         for value in kept.values:
             reading = self.of_instance(value) if isinstance(value, Instance) else None
-            if reading is None and isinstance(value, Unknown) and kept.store.value is not None:
-                reading = self.trace(kept.store.value, kept.site)
+            # `frame.text` and `frame["text"].values` are attributes of what is external.
+            traced = isinstance(value, Unknown) or (isinstance(value, External) and is_column(written))
+            if reading is None and traced and written is not None:
+                reading = self.trace(written, kept.site)
             if reading is not None and reading.kind == FRAME:
                 return Held(reading, None)
         return None
@@ -152,9 +171,22 @@ class Records(Readings):
         name = canonical(value.of.name)
         if name in ("numpy.array", "numpy.asarray"):
             return self._of_objects(value.call, self.world.call_site(value.file, value.call, value.frame))
-        if name not in HANDING_ON and name != "sum" and name.rpartition("().")[2] not in MAPPING:
+        if name.startswith(("numpy.array[", "numpy.array()", "numpy.asarray[", "numpy.asarray()")):
+            return self._listed(value.file, value.call, value.frame) if name.endswith("().tolist") else None
+        if name not in HANDING_ON and name != "sum" and name.rpartition(".")[2] not in MAPPING:
             return None
         return self.through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
+
+    def _listed(self, file: SourceFile, index: int, frame: Frame | None) -> Reading | None:
+        """The reading that a list comes from which passes through an array: `np.array(rows)[chosen].tolist()`."""
+        array = file.calls[index].func
+        while isinstance(array, (Attribute, Subscript)):
+            array = array.value
+        if not isinstance(array, CallRef) or not file.calls[array.index].args:
+            return None
+        rows = file.calls[array.index].args[0].value
+        site = self.world.call_site(file, array.index, frame)
+        return self.trace(rows, site) or self.of_container(rows, site)
 
     def _of_objects(self, index: int, site: Site) -> Reading | None:
         """The reading from which an array of Python objects is made: `np.array(lines, dtype=object)`."""
@@ -209,7 +241,9 @@ class Records(Readings):
             if change.value is None or self._becomes_array(change):
                 continue
             where = mappings.changed_at(change, value)
-            looped = bool(loops(change.file, change.region))
+            looped = bool(loops(change.file, change.region)) or (
+                change.scope != site.scope and called_in_loop(self.world, change.file, change.scope)
+            )
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
                 if traced is not None and traced.kind not in _SOURCES:
@@ -265,6 +299,7 @@ class Records(Readings):
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
         """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:
         `triples.append((entities[head], tail))`."""
+        expr = as_display(expr, site.file)
         if isinstance(expr, Comprehension):
             plain = expr.kind != "generator" and self._plain(List((expr.element,)), _inside(expr, site))
         else:
@@ -279,7 +314,7 @@ class Records(Readings):
 
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
         """The same for a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
-        element = expr.element
+        element = as_display(expr.element, site.file)
         if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, _inside(expr, site)):
             return None
         found = self._gone_through(expr.clauses[0].iterable, site, 0)
@@ -360,6 +395,7 @@ class Records(Readings):
         return self.world.memory.remember(self._objects, key, lambda: self._find_object(expr, site, depth), None)
 
     def _find_object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
+        expr = as_display(expr, site.file)
         if isinstance(expr, Dict):
             return self._record(expr, site, depth) or self._built(expr, site, depth)
         if isinstance(expr, (Tuple, List)):
@@ -426,11 +462,11 @@ class Records(Readings):
 
     def _with_fields(self, value: Instance, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that the constructor arguments of an object come from, of a class of the project or a named
-        tuple: `Example(row["text"], row["label"])`."""
+        tuple: `Example(row["text"], row["label"])`, `Example(**row)`."""
         parts: list[tuple[Expr, Site]] = []
         if isinstance(value.of, Class) and value.file is not None and value.call >= 0:
             actuals = self.world.made_with(value)
-            given = (*actuals.positional, *actuals.keywords.values())
+            given = (*actuals.positional, *actuals.keywords.values(), *actuals.mappings)
             parts += ((one.expr, one.site) for one in given if one.expr is not None and one.site is not None)
         elif isinstance(value.of, External) and value.of.name in _NAMED_FIELDS and isinstance(expr, CallRef):
             # The value of a call of such a class is identified by the call that creates the class.
@@ -464,11 +500,6 @@ def _statement(change: Change) -> tuple[SourceFile, Span] | None:
     """The statement that changes a container, with its file."""
     span = change.statement()
     return None if span is None else (change.file, span)
-
-
-def _is_split(value: Value) -> bool:
-    """Whether a value is a part returned by `train_test_split`."""
-    return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
 
 
 def _inside(expr: Comprehension, site: Site) -> Site:

@@ -25,7 +25,7 @@ from dllint.inference import limits
 from dllint.inference.entries import Change
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.index import SAME_LENGTH
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations, loops
 from dllint.span import Span
@@ -157,6 +157,7 @@ class MadeInLoops:
 
     def _is_new(self, expr: Expr, site: Site) -> bool:
         """Whether an expression makes a new tuple, list or dict of numbers, strings and records."""
+        expr = as_display(expr, site.file)
         if isinstance(expr, Name):
             made = self.world.values.evaluate(expr, site)
             return bool(made) and all(self._is_made_beside(one, site) for one in made)

@@ -24,7 +24,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Instance
-from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
 from dllint.project.path_use import shows, takes_path
@@ -139,7 +139,7 @@ class _Function:
             return base
         if isinstance(expr, CallRef):
             call = self.file.calls[expr.index]
-            if isinstance(call.func, Attribute) and call.func.attr in OF_STRING | SPLITTING:
+            if isinstance(call.func, Attribute) and call.func.attr in OF_STRING | SPLITTING | PARTING:
                 return self._part(call.func.value, at)
             if call.func == Name("str") and len(call.args) == 1:
                 return self._part(call.args[0].value, at)

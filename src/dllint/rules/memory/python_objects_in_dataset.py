@@ -10,16 +10,20 @@ from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, External, Instance, Value
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE, TEXT
+from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE, TEXT
+from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
 from dllint.project.datasets import Keeping, Kept
+from dllint.project.item_code import By
 from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
+from dllint.rules.memory.lists_as_datasets import dataset_argument, records_given
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading, grows_when_forked
@@ -61,7 +65,39 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 kept_too = Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
                 use = Use(finding, project.loader_place(loader), rank, (kept_too,), methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
+        reading = records_given(project, loader) if project.regimes(loader) else None
+        if reading is not None:
+            use = _given(project, loader, reading)
+            causes.add(use, (reading.file.path, reading.call))
     yield from map(worst, causes)
+
+
+def _given(project: Project, loader: Loader, reading: Reading) -> Use:
+    """The finding for a list of records that is a loader's dataset itself."""
+    argument = dataset_argument(loader)
+    assert argument is not None
+    regimes = project.regimes(loader)
+    regime = max(regimes, key=lambda one: one.shown)
+    forked = regime.method == "fork"
+    finding = Finding(
+        CODE,
+        loader.file.path,
+        argument.value_span,
+        "read_fork" if forked else "read",
+        {
+            "kept": render(argument.value, loader.file, 40),
+            "method": regime.described,
+            "remedy": "main" if forked else "sent",
+            "source": reading.opener,
+        },
+        severity="info",
+        start_methods=() if forked else (regime.method,),
+        trace=project.chain(regime.arrival),
+        related=(Place(reading.file.path, reading.span, "read here"),),
+        statement=loader.file.calls[loader.call].statement,
+    )
+    methods = tuple(one.method for one in regimes if one.method != "fork")
+    return Use(finding, project.loader_place(loader), 1 + regime.shown, methods=methods)
 
 
 def _read_once(kept: Kept, held: Held) -> Iterator[Hashable]:
@@ -105,7 +141,9 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
         if not by_item and code.keyed(value, kept.attr, holder):
             texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
-            by_item = records.grouped(kept) or (texts_of_items and named_as_text(code, value, kept.attr, holder, "key"))
+            nested = reading is not None and reading.kind == RECORDS and code.goes_into_fields(value, kept.attr, holder)
+            texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
+            by_item = nested or texts_of_items or records.grouped(kept)
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
         if reading is None and held.size is None and not _one_per_item(project, value, kept.attr, holder):
             continue
@@ -157,7 +195,9 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
     code, kind = project.item_code, reading.kind
     if kind == LINES and reading.under:
         return holds_paths(project.world, code, value, attr, reading.under, holder)
-    if kind == LINES and code.used_as_path(value, attr, holder):
+    # Where a decorator hides which index workers look up, every look-up counts.
+    by: By = "index" if code.indexed(value, attr, holder) else "any"
+    if kind == LINES and code.used_as_path(value, attr, holder, by):
         # A line of a path and its transcript is read by its fields, and only one of them is a path.
         return not named_as_text(code, value, attr, holder)
     asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths

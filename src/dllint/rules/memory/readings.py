@@ -36,7 +36,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS
 from dllint.libraries.records import (
@@ -62,10 +62,12 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project, Regime
 from dllint.span import Span
 
-MAPPING = frozenset({"map", "imap", "imap_unordered"})
+MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap", "process_map", "thread_map"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
 SPLIT = "sklearn.model_selection.train_test_split"
 
+_OF_SAME = OF_STRING | SPLITTING | PARTING | SAME_COLLECTION | {"get", "readlines", "read"}
+"""Methods of strings, containers and open files that return a part of them, or the same objects."""
 _OF_PAIRS = frozenset({"dict", "OrderedDict"})
 _MIXED = 6
 """From how many results of external functions on the value of an expression no longer has one origin."""
@@ -229,11 +231,7 @@ class Readings(ABC):
             base = self.trace(call.func.value, site)
             if base is not None and base.kind == COLUMNS:
                 return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
-        if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
-            "get",
-            "readlines",
-            "read",
-        }:
+        if isinstance(call.func, Attribute) and last in _OF_SAME:
             base = self.trace(call.func.value, site) or self.of_container(call.func.value, site)
             if base is None:
                 return None
@@ -246,7 +244,7 @@ class Readings(ABC):
                 return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
             if last in SAME_COLLECTION and base.kind != LINES:
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
-            return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
+            return base if last in OF_STRING | SPLITTING | PARTING | {"get"} and base.kind != HANDLE else None
         if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
             base = self.trace(call.func.value, site)
             if base is not None and base.kind == FRAME:
@@ -261,14 +259,20 @@ class Readings(ABC):
             return Reading(RECORDS, 0, site.file, index) if text is not None and _is_text(text) else None
         if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
             return Reading(parsed, 0, site.file, index)
-        if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
+        if last in MAPPING and len(plain) >= 2 and (found := self._returned(plain[0], site)) is not None:
             return found
+        if (
+            isinstance(call.func, CallRef)
+            and len(plain) == 1
+            and (work := _delayed(call.func, plain[0], site)) is not None
+        ):
+            return self._returned(*work)
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
             return self._of_pairs(plain[0], site)
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self.of_container(one, site, Display)
-                if found is not None and found.kind == FRAME and (last == "zip" or _is_column(one)):
+                if found is not None and found.kind == FRAME and (last == "zip" or is_column(one)):
                     return replace(found, kind=ROWS if last == "zip" else COLUMN, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
@@ -318,7 +322,7 @@ class Readings(ABC):
         """The reading that each result of a function of the project is."""
         for value in self.world.values.evaluate(func, site):
             for step in self.origins.returned(value, None) if isinstance(value, Function) else ():
-                found = self.trace(step.expr, step.site) if isinstance(step, Step) else None
+                found = self.object(step.expr, step.site, 0) if isinstance(step, Step) else None
                 if found is not None:
                     return replace(found, level=0, seen=True)
         return None
@@ -349,7 +353,9 @@ class Readings(ABC):
                 continue
             held = self.filled(value, 0)
             if held is not None and held.reading is not None:
-                return replace(held.reading, level=0, seen=True)
+                # A list of texts is read like a list of lines.
+                kind = LINES if held.reading.kind == TEXT else held.reading.kind
+                return replace(held.reading, kind=kind, level=0, seen=True)
             # `dict(zip(keys, [row[0], row[1]]))` is a single record.
             written = value.written
             reading = self.object(written.expr, written.site, 1) if isinstance(written.expr, (List, Tuple)) else None
@@ -399,6 +405,20 @@ class Readings(ABC):
         return False
 
 
+def _delayed(func: CallRef, tasks: Expr, site: Site) -> tuple[Expr, Site] | None:
+    """The function that joblib runs for each task, `Parallel(n_jobs=4)(delayed(read)(path) for path in paths)`, and
+    where it is named; None for another call."""
+    calls = site.file.calls
+    task = tasks.element if isinstance(tasks, Comprehension) else None
+    if last_name(calls[func.index].func) != "Parallel" or not isinstance(task, CallRef):
+        return None
+    delayed = calls[task.index].func
+    made = calls[delayed.index] if isinstance(delayed, CallRef) else None
+    if made is None or last_name(made.func) != "delayed" or len(made.args) != 1:
+        return None
+    return made.args[0].value, site
+
+
 def _is_text(reading: Reading) -> bool:
     """Whether a reading is a string: a whole file, a line, or a field of a row."""
     return reading.kind == TEXT or reading.level > (reading.kind != LINES)
@@ -408,7 +428,7 @@ def _splits(file: SourceFile, index: int) -> bool:
     return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
 
 
-def _is_column(expr: Expr) -> bool:
+def is_column(expr: Expr | None) -> bool:
     """Whether an expression selects a column of a table, judged by its syntax: `table.text`, `table["text"]`."""
     if isinstance(expr, Attribute):
         return expr.attr not in ("columns", "dtypes", "index", "shape")

@@ -1,0 +1,30 @@
+"""Development kits that keep the annotations of a data set as Python objects: pycocotools 2.0, lvis 0.5,
+nuscenes-devkit 1.1, lyft_dataset_sdk 0.0.8 (their sources)."""
+
+from dllint.libraries.facets import Library
+
+_COCO = ("anns", "imgs", "dataset", "imgToAnns", "loadAnns", "loadImgs")
+_LVIS = ("anns", "imgs", "dataset", "img_ann_map", "load_anns", "load_imgs")
+_NUSCENES = (
+    *("sample", "sample_data", "sample_annotation", "instance", "scene", "ego_pose", "calibrated_sensor"),
+    *("category", "attribute", "visibility", "sensor", "log", "map"),
+)
+_KITS = {
+    "pycocotools.coco.COCO": _COCO,
+    "lvis.LVIS": _LVIS,
+    "nuscenes.nuscenes.NuScenes": _NUSCENES,
+    "lyft_dataset_sdk.lyftdataset.LyftDataset": _NUSCENES,
+}
+"""Classes that read a file whole, each with the attributes and methods that hold a list or dict of records."""
+
+LIBRARY = Library(
+    readers={
+        **dict.fromkeys(_KITS, "table"),
+        **{f"{kit}().{part}": "records" for kit, parts in _KITS.items() for part in parts},
+    },
+    aliases={
+        "lvis.lvis.LVIS": "lvis.LVIS",
+        "nuscenes.NuScenes": "nuscenes.nuscenes.NuScenes",
+        "lyft_dataset_sdk.LyftDataset": "lyft_dataset_sdk.lyftdataset.LyftDataset",
+    },
+)

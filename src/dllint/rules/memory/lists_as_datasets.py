@@ -1,0 +1,64 @@
+"""Plain lists of records that are given to a loader as its dataset: `DataLoader(json.load(file), num_workers=4)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.schema import Argument
+from dllint.inference.values import Display, External, Instance, Unknown, Value
+from dllint.libraries.contents import held_by
+from dllint.libraries.index import canonical
+from dllint.libraries.records import RECORDS, ROWS
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.memory.objects_from_files import Records
+from dllint.rules.memory.readings import Reading
+
+_SUBSETS = frozenset({"torch.utils.data.Subset", "torch.utils.data.random_split"})
+"""Functions and classes whose result has items of what they are given."""
+
+
+def dataset_argument(loader: Loader) -> Argument | None:
+    """The argument of a loader's own call that is its dataset; None if the call unpacks it, or passes none."""
+    call = loader.file.calls[loader.call]
+    named = next((one for one in call.args if one.keyword == loader.api.dataset), None)
+    first = call.args[0] if call.args and call.args[0].keyword is None else None
+    return named or first
+
+
+def shuffles(loader: Loader) -> bool:
+    """Whether a loader shuffles, or a sampler chooses its items: then it reads the data of a training."""
+    given = (loader.argument(name) for name in ("sampler", "batch_sampler"))
+    return loader.flag("shuffle") is True or any(isinstance(value, Instance) for one in given for value in one.values)
+
+
+def records_given(project: Project, loader: Loader) -> Reading | None:
+    """The reading of records that a loader gets as its dataset, in a list or dict, or in a subset of one; None for any
+    other dataset.
+
+    Lines of a file are none: what the workers do with a line is not known, and most such lists are lists of paths.
+    """
+    argument = dataset_argument(loader)
+    if argument is None or not loader.api.dataset:
+        return None
+    records = project.ask(Records)
+    for value in unwrapped(project, project.served(loader)):
+        if project.collected.many((value,)) is not None:
+            return None
+        held = records.collection(value) if isinstance(value, (Display, Instance)) else None
+        reading = held.reading if held is not None else None
+        if reading is None and (isinstance(value, Unknown) or records.is_part(value)):
+            reading = records.trace(argument.value, loader.site)
+        if reading is not None and reading.kind in (RECORDS, ROWS):
+            return reading
+    return None
+
+
+def unwrapped(project: Project, values: tuple[Value, ...]) -> Iterator[Value]:
+    """Values, with what a subset takes its items from in place of the subset."""
+    for value in values:
+        of = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
+        if canonical(of).partition("[")[0] in _SUBSETS and isinstance(value, Instance):
+            yield from held_by(project.world, value)
+        else:
+            yield value

@@ -1,0 +1,668 @@
+"""DLL302: ways by which records come into the lists that a dataset keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL302"]}
+HEAD = """\
+import csv
+import glob
+import json
+import os
+import numpy as np
+import pandas as pd
+import torch
+from dataclasses import dataclass
+from torch.utils.data import DataLoader, Dataset
+
+"""
+TAIL = """
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
+"""
+
+FOUND: dict[str, str] = {
+    "parts of a line around a separator": """\
+class Rows(Dataset):
+    def __init__(self, root):
+        self.root = root
+        self.rows = []  # DLL302
+        for path in sorted(glob.glob(os.path.join(root, "**", "*.txt"))):
+            base = os.path.dirname(path)
+            with open(path) as f:
+                for line in f:
+                    clip, _, text = line.rstrip("\\r\\n").partition(" ")
+                    self.rows.append((clip, os.path.join(base, clip + ".flac"), text))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        clip, path, text = self.rows[index]
+        return clip, os.path.join(self.root, path), text
+""",
+    "records that a pool's function returns": """\
+from multiprocessing import Pool
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return {"a": d["a"], "b": d["b"]}
+class Rows(Dataset):
+    def __init__(self, paths):
+        with Pool(8) as pool:
+            self.rows = pool.map(work, paths)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "records that a thread pool's function returns": """\
+from concurrent.futures import ThreadPoolExecutor
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return d["a"], d["b"]
+class Rows(Dataset):
+    def __init__(self, paths):
+        with ThreadPoolExecutor() as pool:
+            self.rows = list(pool.map(work, paths))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "lists of words that a pool's function returns": """\
+from multiprocessing import Pool
+from tqdm import tqdm
+class Rows(Dataset):
+    def __init__(self, paths):
+        with Pool(8) as pool:
+            self.rows = list(tqdm(pool.imap(self.work, paths), total=3))  # DLL302
+    def work(self, p):
+        with open(p) as f:
+            return [l.split() for l in f]
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "records of tqdm's process_map": """\
+from tqdm.contrib.concurrent import process_map
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return {"a": d["a"], "b": d["b"]}
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = process_map(work, paths, max_workers=3)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "a method that __init__ calls in a loop": """\
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = []  # DLL302
+        for p in paths:
+            self._load(p)
+    def _load(self, p):
+        with open(p) as f:
+            d = json.load(f)
+        self.rows.append((d["text"], d["label"]))
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "a method that the program calls in a loop": """\
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = []  # DLL302
+    def add(self, record):
+        self.rows.append(record)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path):
+    data = Rows()
+    for record in json.load(open(path)):
+        data.add(record)
+    return DataLoader(data, num_workers=4)
+""",
+    "fields that the program gives a method in a loop": """\
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = []  # DLL302
+    def add(self, name, text):
+        self.rows.append((name, text))
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path):
+    data = Rows()
+    with open(path) as f:
+        for line in f:
+            name, text = line.split("\\t")
+            data.add(name, text)
+    return DataLoader(data, num_workers=4)
+""",
+    "a method that another one calls in a loop": """\
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = []  # DLL302
+    def add(self, page):
+        for line in page:
+            self.add_line(line)
+    def add_line(self, line):
+        self.rows.append((line["text"], line["points"]))
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(paths):
+    data = Rows()
+    for p in paths:
+        with open(p) as f:
+            data.add(json.load(f))
+    return DataLoader(data, num_workers=4)
+""",
+    "objects of unpacked rows": """\
+class Sample:
+    def __init__(self, text, label):
+        self.text = text
+        self.label = label
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = []  # DLL302
+        for r in csv.DictReader(open(path)):
+            self.rows.append(Sample(**r))
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "objects of unpacked records": """\
+@dataclass
+class Sample:
+    text: str
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [Sample(**json.loads(l)) for l in f]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "calls of dict": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = [dict(text=l.split("\\t")[0], label=1) for l in open(path)]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "calls of dict in a helper": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = self._load(path)  # DLL302
+    @staticmethod
+    def _load(path):
+        rows = []
+        with open(path) as f:
+            reader = csv.reader(f, delimiter="\\t")
+            next(reader)
+            for r in reader:
+                rows.append(dict(text=r[0], label=int(r[1])))
+        return rows
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "a list that passes through an array": """\
+class Rows(Dataset):
+    def __init__(self, inters, indices, mode="train", sample_num=0):
+        self.mode = mode
+        self.sample_num = sample_num
+        self.inters = inters
+        self.indices = indices
+        self.remap()
+        self.rows = self.process()  # DLL302
+    def remap(self):
+        self.mapped = dict()
+        for uid, items in self.inters.items():
+            new = ["".join(self.indices[str(i)]) for i in items]
+            self.mapped[uid] = new
+    def process(self):
+        if self.mode == "train":
+            return self.train()
+        elif self.mode == "test":
+            return self.test()
+        else:
+            raise NotImplementedError
+    def train(self):
+        out = []
+        for uid in self.mapped:
+            items = self.mapped[uid][:-2]
+            for i in range(1, len(items)):
+                history = items[:i]
+                history = self.cut(history)
+                out.append({"item": items[i], "inters": "".join(history)})
+        return out
+    def cut(self, history):
+        if self.sample_num > 0:
+            history = history[-self.sample_num:]
+        return history
+    def test(self):
+        out = []
+        for uid in self.mapped:
+            items = self.mapped[uid]
+            out.append({"item": items[-1], "inters": "".join(items[:-1])})
+        if self.sample_num > 0:
+            idx = np.random.choice(np.arange(len(out)), 3)
+            out = np.array(out)[idx].tolist()
+        return out
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        pass
+        d = self.rows[index]
+        return {"a": d["inters"], "b": d["item"]}
+
+def read(args):
+    with open(args.a) as f:
+        inters = json.load(f)
+    with open(args.b) as f:
+        indices = json.load(f)
+    return inters, indices
+
+def build(args):
+    inters, indices = read(args)
+    test = Rows(inters, indices, mode="test", sample_num=args.n)
+    return DataLoader(Rows(inters, indices, mode="train"), num_workers=4), DataLoader(test, num_workers=4)
+""",
+    "sorted texts of files": """\
+class Rows(Dataset):
+    def __init__(self, paths):
+        texts = [open(p).read() for p in paths]
+        self.rows = sorted(texts)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "pairs of texts of files": """\
+class Rows(Dataset):
+    def __init__(self, paths):
+        texts = [open(p).read() for p in paths]
+        self.rows = []  # DLL302
+        for t in texts:
+            self.rows.append((t, len(t)))
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "tables of nuScenes": """\
+from nuscenes.nuscenes import NuScenes
+class Rows(Dataset):
+    def __init__(self, nusc):
+        self.nusc = nusc  # DLL302
+        self.rows = self.prepare()
+    def prepare(self):
+        samples = [s for s in self.nusc.sample]
+        samples = [s for s in samples if self.nusc.get("scene", s["scene_token"])["name"] != "x"]
+        samples.sort(key=lambda x: x["timestamp"])
+        return samples
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        rec = self.rows[index]
+        return self.nusc.get("sample_data", rec["data"]["LIDAR_TOP"])
+def build(path):
+    nusc = NuScenes(version="v1.0", dataroot=path)
+    return DataLoader(Rows(nusc), num_workers=4)
+""",
+    "a dict of records whose lists the workers iterate": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))  # DLL302
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        graph = self.graphs[key]
+        return [graph["objects"][k]["name"] for k in sorted(graph["objects"])]
+""",
+    "a list of a record that a field looks up": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))  # DLL302
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        out = []
+        for box in self.graphs[key]["boxes"]:
+            out.append(box)
+        return np.load(path), out
+""",
+    "a dict of a record that a method iterates": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))  # DLL302
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        graph = self.graphs[key]
+        return self.convert(graph)
+
+    def convert(self, graph):
+        return [o["name"] for o in graph["objects"].values()]
+""",
+    "the values of a column": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.texts = df["text"].values  # DLL302
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "texts for a tokenizer": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_json(path, lines=True)
+        self.texts = df["text"].values  # DLL302
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        text = self.texts[index]
+        return self.tokenizer(text)
+""",
+    "a column by its name": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.texts = df.text  # DLL302
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return {'t': self.texts[index], 'l': 1}
+""",
+    "records that joblib's tasks return": """\
+from joblib import Parallel, delayed
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return {"a": d["a"], "b": d["b"]}
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = Parallel(n_jobs=3)(delayed(work)(p) for p in paths)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "pairs that a method returns to joblib": """\
+from joblib import Parallel, delayed
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = list(Parallel(n_jobs=3)(delayed(self.work)(p, 1) for p in paths))  # DLL302
+    def work(self, p, n):
+        with open(p) as f:
+            d = json.load(f)
+        return d["a"], d["b"]
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+}
+
+SILENT: dict[str, str] = {
+    "paths that a pool's function returns": """\
+from multiprocessing import Pool
+def work(p):
+    return os.path.join(p, "x.png")
+class Rows(Dataset):
+    def __init__(self, paths):
+        with Pool(8) as pool:
+            self.rows = pool.map(work, paths)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return np.load(self.rows[index])
+""",
+    "arrays that a pool's function returns": """\
+from multiprocessing import Pool
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return np.array(d["x"])
+class Rows(Dataset):
+    def __init__(self, paths):
+        with Pool(8) as pool:
+            self.rows = pool.map(work, paths)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "a method that the program calls once": """\
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = []
+    def add(self, record):
+        self.rows.append((record["name"], 1))
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path):
+    data = Rows()
+    record = json.load(open(path))
+    data.add(record)
+    return DataLoader(data, num_workers=4)
+""",
+    "paths that the program gives a method in a loop": """\
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = []
+    def add(self, path, label):
+        self.rows.append((path, label))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, label = self.rows[index]
+        return np.load(path), label
+
+def build(root):
+    data = Rows()
+    with open(root) as f:
+        for line in f:
+            data.add(os.path.join(root, line.split()[0]), int(line.split()[1]))
+    return DataLoader(data, num_workers=4)
+""",
+    "an array of texts": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        out = [l.strip() for l in open(path)]
+        self.rows = np.array(out)[:10]
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "numbers that pass through an array": """\
+class Rows(Dataset):
+    def __init__(self, root, n):
+        self.root = root
+        self.rows = np.array(range(n))[np.random.permutation(n)].tolist()
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return np.load(self.root + str(self.rows[index]))
+""",
+    "names of classes that a field looks up": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        return np.load(path), self.graphs[key]["name"], self.graphs[key]["id"]
+""",
+    "a small table of colours": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        info = self.graphs[key]
+        return np.load(path), info["color"][0], info["id"]
+""",
+    "a vocabulary": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        return np.load(path), [self.graphs[w] for w in key]
+""",
+    "settings beside the data": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs = json.load(open(path + "graphs.json"))
+        self.paths = [l.split() for l in open(path)]
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        path, key = self.paths[index]
+        return np.load(path), [k for k in self.graphs["classes"]["all"]]
+""",
+    "the names of columns": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.texts = df.columns
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "a column of labels": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.labels = df.label.values
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.labels)
+    def __getitem__(self, index):
+        return self.labels[index]
+""",
+    "a column of paths": """\
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        df = pd.read_csv(path)
+        self.files = df.file.values
+        self.tokenizer = tokenizer
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        return np.load(self.files[index])
+""",
+    "arrays that joblib's tasks return": """\
+import joblib
+def work(p):
+    with open(p) as f:
+        d = json.load(f)
+    return np.array(d["a"])
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = joblib.Parallel(n_jobs=3)(joblib.delayed(work)(p) for p in paths)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "paths that joblib's tasks return": """\
+import joblib
+def work(p):
+    return p + ".x"
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = joblib.Parallel(n_jobs=3)(joblib.delayed(work)(p) for p in paths)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+}
+
+
+def module(source: str) -> str:
+    """A module with the dataset, and with a loader for it unless the source has one."""
+    return HEAD + source + ("" if "DataLoader(" in source else TAIL)
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
+def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: str) -> None:
+    files = {"data.py": module(source)}
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_silent(findings: Callable[..., Any], source: str) -> None:
+    assert findings({"data.py": module(source)}, **SELECT) == set()
