@@ -60,8 +60,6 @@ def _weighed(finding: Finding, project: Project) -> Finding:
         return finding
     from dllint.project.unchosen_paths import UnchosenPaths
 
-    from dllint.project.unchosen_paths import UnchosenPaths
-
     condition = project.ask(UnchosenPaths).condition(finding)
     if condition is None:
         return finding
