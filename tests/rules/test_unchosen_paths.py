@@ -84,6 +84,18 @@ class Sub(Zipped):
     def __init__(self, root):
         super().__init__(root)
 """,
+    "a field of options that a framework makes": """
+from dataclasses import dataclass, field
+
+@dataclass
+class Options:
+    archive: int = field(default=-1, metadata={"help": "the archive to read"})
+
+def setup(options):
+    if options.archive >= 0:
+        return DataLoader(Zipped("a.zip"), num_workers=4)
+    return DataLoader(Plain("a"), num_workers=4)
+""",
     "an attribute of a configuration that a test sets": """
 from yacs.config import CfgNode
 
@@ -103,6 +115,22 @@ def configured(args):
 }
 
 ERRORS: dict[str, str] = {
+    "a field that another class sets": """
+from dataclasses import dataclass
+
+@dataclass
+class Options:
+    archive: bool = False
+
+@dataclass
+class Archived:
+    archive: bool = True
+
+def setup(options):
+    if options.archive:
+        return DataLoader(Zipped("a.zip"), num_workers=4)
+    return DataLoader(Plain("a"), num_workers=4)
+""",
     "a switch that turns it off": FLAG.replace("if args.zip:", "if not args.zip:"),
     "a parameter that a call gives": PARAMETER + '\nshown = loader("a.zip", zip_mode=True)\n',
     "a parameter whose default is True": PARAMETER.replace("=False", "=True"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Not, Subscript
@@ -9,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.finding import Finding, Place
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source
-from dllint.inference.values import Const, Function, Site
+from dllint.inference.values import UNKNOWN, Class, Const, Function, Site, Value
 from dllint.linking.source import SourceFile
 from dllint.project.same_process import Reached, reach
 from dllint.span import Span
@@ -123,14 +124,36 @@ class UnchosenPaths:
         if not isinstance(tested, (Name, Attribute, Subscript)):
             return False
         off = False
-        for source in self._origins.of(tested, site):
-            if not source.known:
-                continue
-            outcome = _outcome(test, source)
+        known = [source for source in self._origins.of(tested, site) if source.known]
+        for source in known:
+            outcome = _outcome(test, source.value)
             if outcome is None or (outcome is holds and not self._is_choice(source)):
                 return False
-            off = off or (outcome is not holds and _is_neutral(source) and self._is_default(source))
-        return off and not (isinstance(tested, Attribute) and self.world.knowledge.configures(tested.attr))
+            off = off or (outcome is not holds and _is_neutral(source.value) and self._is_default(source))
+        if not isinstance(tested, Attribute):
+            return off
+        if not known:
+            declared = self._declared(tested.attr)
+            off = bool(declared) and all(_outcome(test, one) is (not holds) and _is_neutral(one) for one in declared)
+        return off and not self.world.knowledge.configures(tested.attr)
+
+    def _declared(self, name: str) -> list[Value]:
+        """The values that classes declare for a field, which options of an object of unknown class have by default."""
+        return [
+            value
+            for cls in self._declaring.get(name, ())
+            for value in self.world.values.attribute(cls, name) or (UNKNOWN,)
+        ]
+
+    @cached_property
+    def _declaring(self) -> dict[str, list[Class]]:
+        """The dataclasses of the project, by the names of their fields."""
+        found: dict[str, list[Class]] = {}
+        for cls in self.world.classes():
+            if cls.file.scopes[cls.scope].decorators:
+                for name in cls.file.bindings(cls.scope):
+                    found.setdefault(name, []).append(cls)
+        return found
 
     def _is_default(self, source: Source) -> bool:
         """Whether a value is in force without anybody's choice: the default of an option or of a parameter, or an
@@ -170,18 +193,18 @@ class UnchosenPaths:
         return any(file.facts.regions[index].kind == "if" for index in file.regions(region))
 
 
-def _is_neutral(source: Source) -> bool:
+def _is_neutral(given: Value) -> bool:
     """Whether a value leaves something as it is: a switch, None, 0, "" or a negative number. A name chooses between
     things that are equally wanted."""
-    value = source.value.value if isinstance(source.value, Const) else "unknown"
+    value = given.value if isinstance(given, Const) else "unknown"
     return not value or isinstance(value, bool) or (isinstance(value, (int, float)) and value < 0)
 
 
-def _outcome(test: Expr, source: Source) -> bool | None:
+def _outcome(test: Expr, given: Value) -> bool | None:
     """The outcome of a test of a constant; None if it is not known."""
-    if not isinstance(source.value, Const):
+    if not isinstance(given, Const):
         return None
-    value = source.value.value
+    value = given.value
     if not isinstance(test, Compare):
         return bool(value)
     (op, other) = test.comparisons[0]
