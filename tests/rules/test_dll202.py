@@ -439,3 +439,71 @@ def test_local_functions_with_decorators(decorator: str, lines: list[int], told:
     found = told({"data.py": DECORATED.replace("DECORATOR", decorator)}, select=["DLL202"])
 
     assert [finding.span.line for finding in found] == lines
+
+
+CHOSEN_BY_NAME = {
+    "main.py": """\
+import argparse
+
+import ds
+from torch_geometric.loader import DataLoader
+
+def main(args):
+    options = {} if args.options is None else args.options
+    data = getattr(ds, args.name)("molecules", **options)
+    for batch in DataLoader(data, num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--name")
+    parser.add_argument("--options")
+    main(parser.parse_args())
+""",
+    "ds/__init__.py": "from .other import Other\nfrom .qm9 import Small\n",
+    "ds/other.py": """\
+from torch_geometric.data import Dataset
+
+class Other(Dataset):
+    def __init__(self, root, label=None):
+        super().__init__(root)
+""",
+    "ds/qm9.py": """\
+from torch_geometric.datasets import QM9
+
+class Small(QM9):
+    def __init__(self, root, label=None):
+        self.label = label
+
+        def keep_positions(data):
+            return data.pos
+
+        super().__init__(root, pre_transform=keep_positions)
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        pytest.param("", "", [7], id="a function that the library's dataset keeps"),
+        pytest.param("pre_transform=", "pre_filter=", [7], id="a filter that it keeps"),
+        pytest.param(
+            "super().__init__(root, pre_transform=keep_positions)",
+            "super().__init__(root)\n        keep_positions(self[0])",
+            [],
+            id="a function that is only called",
+        ),
+        pytest.param("QM9", "Data", [], id="no dataset"),
+    ],
+)
+def test_a_class_of_a_library_s_datasets_that_a_name_chooses(
+    told: Callable[..., Any], old: str, new: str, lines: list[int]
+) -> None:
+    """Such a class counts as a dataset among those that `getattr` of a module can choose, whatever it is called."""
+    files = {**CHOSEN_BY_NAME, "ds/qm9.py": CHOSEN_BY_NAME["ds/qm9.py"].replace(old, new)}
+    files["ds/qm9.py"] = files["ds/qm9.py"].replace(
+        "torch_geometric.datasets import Data", "torch_geometric.data import Data"
+    )
+
+    assert [one.span.line for one in told(files, select=["DLL202"])] == lines

@@ -317,6 +317,17 @@ OF_LIBRARIES: dict[str, str] = {
         "self.rng(image=index)", "self.rng.augment_image(index)"
     )
     + LOADER,
+    "imgaug, a bound method that the dataset keeps": IMGAUG.replace(
+        "self.rng = AUG",
+        "sequence = iaa.Sequential([iaa.Fliplr(0.5)])  # DLL602\n        self.rng = sequence.augment_image",
+    ).replace("self.rng(image=index)", "self.rng(index)")
+    + LOADER,
+    "imgaug, a generator": "import imgaug\n"
+    + dataset("imgaug.random.RNG(1234)  # DLL602", "return self.rng.uniform(0, 1, (2,))")
+    + LOADER,
+    "imgaug, a generator that an augmenter receives": "import imgaug\nimport imgaug.augmenters as iaa\n"
+    + dataset("imgaug.random.RNG(1234)  # DLL602", "return iaa.Affine(rotate=9)._draw_samples(1, self.rng)")
+    + LOADER,
     "imgaug, wrapped in a transform": IMGAUG.replace(
         "self.rng = AUG", "self.rng = Compose([Wrap(iaa.Dropout(0.1))])  # DLL602"
     )
@@ -372,6 +383,17 @@ def start(worker_id):
 
 loader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)
 """,
+    "imgaug, a bound method that draws nothing": IMGAUG.replace(
+        "self.rng = AUG", "self.rng = iaa.Sequential([iaa.Resize(32)]).augment_image"
+    ).replace("self.rng(image=index)", "self.rng(index)")
+    + LOADER,
+    "imgaug, a bound method of another kind": IMGAUG.replace("AUG", "iaa.Add((-9, 9)).get_parameters").replace(
+        "self.rng(image=index)", "self.rng()"
+    )
+    + LOADER,
+    "imgaug, a generator of each item": "import imgaug\n"
+    + dataset("None", "return imgaug.random.RNG(index).uniform(0, 1, (2,))")
+    + LOADER,
     "imgaug, not in workers": "import imgaug.augmenters as iaa\n"
     + dataset("iaa.Add((-9, 9))(image=seed)", "return self.rng")
     + LOADER,

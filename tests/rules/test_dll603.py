@@ -273,3 +273,70 @@ def test_no_fix_of_a_seed_that_somebody_asks_for(told: Callable[..., Any]) -> No
     (finding,) = told({"train.py": HEAD + text + LOADER}, **SELECT)
 
     assert finding.fixes == ()
+
+
+PARTIAL = """
+from functools import partial
+
+def start(worker_id, base):
+    np.random.seed(base + worker_id)
+
+def build(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=partial(start, base=3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "fixes"),
+    [
+        pytest.param("", 0, id="a parameter that only the seed uses"),
+        pytest.param("    print(base)\n", 1, id="a parameter that is used beside it"),
+    ],
+)
+def test_the_fix_leaves_no_parameter_over(more: str, fixes: int, told: Callable[..., Any]) -> None:
+    text = PARTIAL.replace("base + worker_id)\n", "base + worker_id)\n" + more)
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+    assert finding.severity == "warning" and len(finding.fixes) == fixes
+
+
+EVALUATED = """
+def start(worker_id):
+    np.random.seed(42)
+
+class Data:
+    def train_dataloader(self):
+        return DataLoader(self.rows, num_workers=4, shuffle=True)
+
+    def val_dataloader(self):
+        return DataLoader(self.rows, num_workers=4, shuffle=False, worker_init_fn=start)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "severity", "fixes"),
+    [
+        pytest.param("", "", "info", 0, id="validation alone"),
+        pytest.param("shuffle=True", "shuffle=True, worker_init_fn=start", "warning", 1, id="training too"),
+        pytest.param("shuffle=False, ", "", "warning", 1, id="nobody asks for an order"),
+    ],
+)
+def test_a_seed_that_validation_keeps_on_purpose(
+    old: str, new: str, severity: str, fixes: int, told: Callable[..., Any]
+) -> None:
+    (finding,) = told({"train.py": HEAD + (EVALUATED.replace(old, new) if old else EVALUATED)}, **SELECT)
+    assert (finding.severity, len(finding.fixes)) == (severity, fixes)
+
+
+def test_a_training_loop_in_the_order_of_the_dataset(told: Callable[..., Any]) -> None:
+    text = """
+def start(worker_id):
+    np.random.seed(42)
+
+def main(dataset, model):
+    loader = DataLoader(dataset, num_workers=4, shuffle=False, worker_init_fn=start)
+    for epoch in range(9):
+        for batch in loader:
+            model(batch).sum().backward()
+"""
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+    assert (finding.severity, len(finding.fixes)) == ("warning", 1)

@@ -379,7 +379,7 @@ class Library(NamedTuple):
         loaders: classes and functions that build a DataLoader.
         gives_argument: functions that return their first argument, or a stand-in: a loader that they prepare, a copy.
         gives_arguments: functions that return their arguments, as a tuple if there are several.
-        datasets: base classes of datasets.
+        datasets: base classes of datasets; a name that ends with "." is the prefix of all classes of a module.
         iterable_datasets: those that a DataLoader iterates as a whole in each worker.
         plain_bases: base classes without an `__iter__` that could split data between workers.
         dataset_wrappers: datasets that contain other datasets → the attribute that holds these. Their constructors

@@ -1,6 +1,6 @@
 """imgaug 0.4.0 (imgaug.readthedocs.io; `imgaug/augmenters/meta.py`, `imgaug/random.py`)."""
 
-from dllint.libraries.facets import Library, OwnDraws
+from dllint.libraries.facets import Generator, Library, OwnDraws
 from dllint.screen import Words
 
 _ALWAYS = (
@@ -33,5 +33,11 @@ LIBRARY = Library(
             methods=("augment", "to_deterministic", "draw_grid"),
         ),
     ),
+    # imgaug/random.py: an RNG keeps a NumPy generator; `RNG(RNG(…))` shares it
+    generators={
+        "imgaug.random.RNG": Generator(
+            "RNG", "imgaug_rng", frozenset({"state", "set_state_", "set_state_of_", "use_state_of_", "reset_cache_"})
+        )
+    },
     words=Words(in_workers=(b"imgaug",)),
 )

@@ -76,7 +76,9 @@ NATIVE_POOLS = _joined(one.native_pools for one in LIBRARIES)
 LOADERS = _joined(one.loaders for one in LIBRARIES)
 GIVES_ARGUMENT = _union(one.gives_argument for one in LIBRARIES)
 GIVES_ARGUMENTS = _union(one.gives_arguments for one in LIBRARIES)
-DATASET_BASES = _union(one.datasets for one in LIBRARIES)
+_DATASETS = _union(one.datasets for one in LIBRARIES)
+_DATASET_MODULES = tuple(sorted(name for name in _DATASETS if name.endswith(".")))
+DATASET_BASES = _DATASETS - frozenset(_DATASET_MODULES)
 ITERABLE_BASES = _union(one.iterable_datasets for one in LIBRARIES)
 PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
 WRAPPED_AS = _joined(one.dataset_wrappers for one in LIBRARIES)
@@ -213,6 +215,13 @@ SELECTING = _last_names("some")
 """Last names of functions that yield some elements of their arguments."""
 
 
+@cache
+def is_dataset_base(name: str) -> bool:
+    """Whether an external class is a dataset: a listed base class, or a class of a module of datasets."""
+    plain = canonical(name)
+    return plain in DATASET_BASES or (plain.startswith(_DATASET_MODULES) and plain.rpartition(".")[2][:1].isupper())
+
+
 # Star imports and the byte screen
 
 
@@ -261,7 +270,9 @@ def _words() -> Words:
     loaders = ((_written(name), name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
     datasets = ((_written(name), name) for name in sorted(DATASET_BASES))
     generators = tuple(word for name in GENERATORS for word in _reached(_last(name)))
-    loading = (*loaders, *datasets)
+    # Their classes have names of any kind, so that the module is what a file names.
+    modules = ((name[:-1], name) for name in _DATASET_MODULES)
+    loading = (*loaders, *datasets, *modules)
     starting = tuple(word for one in declared for word in one.launching)
     reading = tuple(word for one in declared for word in one.loading)
     return Words(

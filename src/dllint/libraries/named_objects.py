@@ -23,7 +23,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.configuration_files import ConfigurationFiles
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.index import DATASET_BASES, canonical
+from dllint.libraries.index import is_dataset_base
 from dllint.linking.source import SourceFile
 
 LOCATING = frozenset(
@@ -110,7 +110,7 @@ class NamedObjects:
         return [] if limits.MEMBERS.exceeded(len(found)) else found
 
     def _is_dataset(self, cls: Class) -> bool:
-        return any(canonical(name) in DATASET_BASES for name in self.world.hierarchy.externals(cls))
+        return any(map(is_dataset_base, self.world.hierarchy.externals(cls)))
 
     def _loads(self, cls: Class) -> bool:
         if any(name.endswith("DataModule") for name in self.world.hierarchy.externals(cls)):

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
-from dllint.inference.values import Actuals, Class, External, Frame, Function, Instance, Site, Value, Values
+from dllint.inference.values import (
+    Actuals,
+    Class,
+    Const,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Mapping,
+    Site,
+    Value,
+    Values,
+)
 from dllint.linking.source import SourceFile, last_name
 
 REGISTRIES = "registries"
@@ -45,7 +57,7 @@ class Registries:
                             continue
                         site = Site(file, max(scope.parent, 0), scope.region, (0, 0), None)
                         for value in self.world.values.evaluate(func.value, site):
-                            if isinstance(value, Instance) and value.call >= 0:
+                            if _may_register(value):
                                 defined = Class(file, index) if scope.kind == "class" else Function(file, index)
                                 self._entries.setdefault(value, {})[defined] = None
             self._add_called()
@@ -66,7 +78,7 @@ class Registries:
                 given = [one.value for one in call.args if isinstance(one.value, (Name, Attribute))]
                 registries = self.world.values.evaluate(call.func.value, site) if given else ()
                 for registry in registries:
-                    if not isinstance(registry, Instance) or not isinstance(registry.of, External) or registry.call < 0:
+                    if not _may_register(registry) or (isinstance(registry, Instance) and _is_own(registry)):
                         continue
                     for value in (one for expr in given for one in self.world.values.evaluate(expr, site)):
                         if isinstance(value, (Class, Function)):
@@ -85,9 +97,40 @@ class Registries:
         registry = _registry(file, index) if last_name(file.calls[index].func) in BUILDING else None
         if registry is None:
             return ()
-        values = self.world.values.evaluate(registry, self.world.call_site(file, index, frame))
-        found = [entry for value in values if isinstance(value, Instance) for entry in self.entries(value)]
-        return tuple(dict.fromkeys(found))
+        site = self.world.call_site(file, index, frame)
+        values = self.world.values.evaluate(registry, site)
+        found = dict.fromkeys(entry for value in values if _may_register(value) for entry in self.entries(value))
+        named = self._named(file, index, site) if len(found) > 1 else set()
+        chosen = [one for one in found if isinstance(one, (Class, Function)) and one.name in named]
+        # Others may be registered under a name that is not their own.
+        return tuple(chosen if len({one.name for one in chosen}) == len(named) > 0 else found)
+
+    def _named(self, file: SourceFile, index: int, site: Site) -> set[str]:
+        """Return the names under `type` in the dicts that a call builds from; empty if one is not known."""
+        args = file.calls[index].args
+        given = self.world.values.evaluate(args[0].value, site) if args and args[0].keyword in (None, "cfg") else ()
+        named: set[str] = set()
+        for value in given:
+            found = self.world.mappings.in_value(value, "type") if isinstance(value, Mapping) else None
+            if found is None or not found.values:
+                return set()
+            for one in found.values:
+                if not isinstance(one, Const) or not isinstance(one.value, str):
+                    return set()
+                named.add(one.value)
+        return named
+
+
+def _may_register(value: Value) -> bool:
+    """Whether a value can be a registry: an object that the project makes, or a name of a library's module, such as
+    `mmengine.registry.DATASETS`."""
+    if isinstance(value, External):
+        return value.name.rpartition(".")[2].isupper()
+    return isinstance(value, Instance) and value.call >= 0
+
+
+def _is_own(value: Instance) -> bool:
+    return not isinstance(value.of, External)
 
 
 def configured(actuals: Actuals, file: SourceFile, index: int) -> Actuals:

@@ -38,7 +38,9 @@ LIBRARY = Library(
         # nn/models/node2vec.py: a DataLoader over the node indices
         **{f"torch_geometric.nn.{name}().loader": LoaderApi(()) for name in ("Node2Vec", "MetaPath2Vec")},
     },
-    datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
+    datasets=frozenset(
+        {"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset", "torch_geometric.datasets."}
+    ),
     # torch_geometric/data/data.py: keyword arguments become attributes.
     keeps_as_given=frozenset({"torch_geometric.data.Data", "torch_geometric.data.TemporalData"}),
     # torch_geometric/data/dataset.py: a copy of the dataset that keeps all of its attributes

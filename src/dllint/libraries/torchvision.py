@@ -6,7 +6,7 @@ from dllint.screen import Words
 _BASES = frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder"))
 
 LIBRARY = Library(
-    datasets=_BASES,
+    datasets=_BASES | {"torchvision.datasets."},
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,
     # torchvision/datasets/folder.py: the arguments of `make_dataset`; `loader` and the transforms are kept

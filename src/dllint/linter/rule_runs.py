@@ -51,7 +51,19 @@ def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[s
     """Collect the findings of a rule, discarding those of an aborted attempt."""
     assert rule.check is not None
     found.clear()
-    found.extend(told(finding, rule) for finding in rule.check(project, options))
+    found.extend(_weighed(told(finding, rule), project) for finding in rule.check(project, options))
+
+
+def _weighed(finding: Finding, project: Project) -> Finding:
+    """Return the finding; an error as a warning if its code runs only with an option that is off by default."""
+    if finding.severity != "error":
+        return finding
+    from dllint.project.unchosen_paths import UnchosenPaths
+
+    condition = project.ask(UnchosenPaths).condition(finding)
+    if condition is None:
+        return finding
+    return replace(finding, severity="warning", related=(*finding.related, condition))
 
 
 def _internal_error(code: str, error: Exception) -> str:

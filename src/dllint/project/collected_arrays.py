@@ -15,7 +15,6 @@ from dllint.inference.all_entries import inside
 from dllint.inference.iteration import mapped
 from dllint.inference.memo import Table
 from dllint.inference.values import UNKNOWN, Class, Display, Instance, Mapping, Site, Value, Values
-from dllint.libraries.index import DATASET_BASES
 from dllint.project.arrays import Array, Arrays
 from dllint.project.counting import loops
 from dllint.project.repeated_reads import RepeatedReads
@@ -181,7 +180,7 @@ class CollectedArrays:
         """What an object of the project keeps from its construction on, in attributes of its own. Datasets are queried
         on their own."""
         assert isinstance(value.of, Class)
-        if not self.datasets.derives(value.of, DATASET_BASES):
+        if not self.datasets.derives(value.of):
             dropped = self.datasets.dropped(value)
             for kept in self.datasets.kept(value):
                 if kept.initial and kept.sure and kept.attr not in dropped:

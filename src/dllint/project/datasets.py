@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.inference import fields, limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import DATASET_BASES, RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical
+from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
@@ -102,7 +102,7 @@ class Datasets:
 
     def is_dataset(self, cls: Class) -> bool:
         """Whether a loader can read from objects of the class."""
-        if self.derives(cls, DATASET_BASES | WRAPPERS) or self._named(cls):
+        if self.derives(cls) or self.wraps(cls) or self._named(cls):
             return True
         if any("dataset" in canonical(name).lower() for name in self.world.hierarchy.externals(cls)):
             return True
@@ -120,8 +120,13 @@ class Datasets:
                 return True
         return False
 
-    def derives(self, cls: Class, bases: frozenset[str]) -> bool:
-        return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
+    def derives(self, cls: Class) -> bool:
+        """Whether a class inherits from a library's dataset."""
+        return any(map(is_dataset_base, self.world.hierarchy.externals(cls)))
+
+    def wraps(self, cls: Class) -> bool:
+        """Whether a class inherits from a library's wrapper of datasets."""
+        return any(canonical(name) in WRAPPERS for name in self.world.hierarchy.externals(cls))
 
     def expand(self, values: Values, fits: Callable[[Instance], bool] = lambda value: True) -> list[Instance]:
         """The project's dataset objects among the values and inside wrappers, each once, if `fits` accepts them.
@@ -160,7 +165,7 @@ class Datasets:
             for one in self.world.mappings.flattened(part):
                 if not isinstance(one, Instance) or one == value:
                     continue
-                if (isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES)) or (
+                if (isinstance(one.of, Class) and one.of != value.of and self.derives(one.of)) or (
                     isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS
                 ):
                     yield one
@@ -174,7 +179,7 @@ class Datasets:
                 chosen.setdefault((value.file, value.call), []).append(value)
         excluded: set[Value] = set()
         for group in chosen.values():
-            others = {one for one in group if isinstance(one.of, Class) and not self.derives(one.of, DATASET_BASES)}
+            others = {one for one in group if isinstance(one.of, Class) and not self.derives(one.of)}
             if len(others) < len(group):
                 excluded |= others
         return tuple(value for value in values if value not in excluded) if excluded else values
@@ -261,7 +266,7 @@ class Datasets:
                         and isinstance(part.of, Class)
                         and (part.call >= 0 or not way)
                         and part not in seen
-                        and not self.derives(part.of, DATASET_BASES)
+                        and not self.derives(part.of)
                         and one.path.count(".") < limits.PIECE_DEPTH.most
                     ):
                         seen.add(part)

@@ -13,7 +13,7 @@ from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Target
 from dllint.inference.values import Actual, Actuals, Class, External, Frame, Function, Instance, Partial, Site, Value
-from dllint.libraries.index import DATASET_BASES
+from dllint.libraries.index import is_dataset_base
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
@@ -183,7 +183,7 @@ class WorkerCode:
                     if not isinstance(one, Instance) or not isinstance(one.of, Class):
                         continue
                     method = self.world.hierarchy.method(one.of, "__getitem__")
-                    if method is None or not DATASET_BASES.isdisjoint(self.world.hierarchy.externals(one.of)):
+                    if method is None or any(map(is_dataset_base, self.world.hierarchy.externals(one.of))):
                         continue
                     bound = Function(method.file, method.scope, one)
                     text = f"reads {render(part, run.file)}"

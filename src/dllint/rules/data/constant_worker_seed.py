@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,10 +10,13 @@ from dllint.facts.nodes import Name
 from dllint.facts.schema import Event, Expr
 from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpression
 from dllint.linking.conditions import render
+from dllint.linking.expressions import walk, without_calls
+from dllint.linking.implicit_calls import expressions
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
+from dllint.rules.data.training_loops import TrainingLoops
 from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, conditional, holds_rank
 from dllint.span import Span
 
@@ -68,6 +72,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     several = any(loader.workers().count != 1 for loader in loaders)
     alike = first.constancy == "constant" and several
     lasting = all(loader.flag("persistent_workers") for loader in loaders)
+    evaluating = all(_evaluates(project, loader) for loader in loaders)
     message = "main" if alike else "ranks" if lasting else "epochs"
     others = [Place(one.file.path, one.span, "and here", alike=True) for one in seedings if one is not first]
     file, call, given = first.file, first.written, first.argument
@@ -87,9 +92,17 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
             "loader": project.where(loaders[0].file, loaders[0].span),
         },
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        fixes=() if message == "ranks" else _fixes(project, seedings),
+        severity="info" if evaluating else None,
+        fixes=() if message == "ranks" or evaluating else _fixes(project, seedings),
         statement=call.statement,
     )
+
+
+def _evaluates(project: Project, loader: Loader) -> bool:
+    """Whether a loader is for evaluation, where the same draws in every epoch are often the purpose: it asks for the
+    order of the dataset, `shuffle=False`, and no loop over its batches trains."""
+    ordered = not loader.argument("shuffle").absent and loader.flag("shuffle") is False
+    return ordered and not any(True for _ in project.ask(TrainingLoops).of(loader))
 
 
 def _in_items(project: Project, found: list[tuple[Seeding, Loader]]) -> Finding:
@@ -132,6 +145,7 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
 
     - the seed is set under a condition: it may be a mode in which equal draws are the purpose;
     - the seed includes a rank: processes with the same main seed would then draw the same numbers;
+    - the seed includes a parameter that nothing else uses, which whoever binds it would pass in vain;
     - the function seeds torch: only removing that call helps.
     """
     root = seedings[0].root
@@ -140,6 +154,8 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
     if any(one.seeder.families == ("torch",) for one in seedings):
         return ()
     if any(conditional(one) or any(holds_rank(one, value) for value in _written_values(one)) for one in seedings):
+        return ()
+    if _leaves_parameter(seedings):
         return ()
     edits: dict[Edit, None] = {}
     for one in seedings:
@@ -172,6 +188,18 @@ def _written_values(seeding: Seeding) -> list[Expr | None]:
     event = _assignment(seeding)
     given = seeding.argument.value if seeding.argument is not None else None
     return [given, event.value if event is not None else None]
+
+
+def _leaves_parameter(seedings: list[Seeding]) -> bool:
+    """Whether a parameter besides the worker's number is used by the seeds alone."""
+    root = seedings[0].root
+    file = root.file
+    bound = {param.name for param in file.scopes[root.scope].params[1:]}
+    parts = (one for expr, *_ in expressions(file, root.scope) for one in without_calls(expr)) if bound else ()
+    used = Counter(one.id for one in parts if isinstance(one, Name))
+    written = {id(expr): expr for one in seedings for expr in _written_values(one) if expr is not None}
+    replaced = Counter(one.id for expr in written.values() for one in walk(expr, file) if isinstance(one, Name))
+    return any(replaced[name] >= used[name] > 0 for name in bound)
 
 
 def _called(project: Project, seeding: Seeding) -> bool:

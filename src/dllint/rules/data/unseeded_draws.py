@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Place
 from dllint.inference import limits
-from dllint.inference.values import Const, Display, External, Instance, Unknown, Value
+from dllint.inference.values import Const, Display, External, Instance, Site, Unknown, Value
 from dllint.libraries.contents import held_by
 from dllint.libraries.facets import OwnDraws
 from dllint.libraries.index import OWN_DRAWS, WORKER_INFO, canonical
@@ -110,9 +110,30 @@ class UnseededDraws:
         if not isinstance(func, (Name, Attribute)):
             return
         site = self.world.call_site(run.file, index, run.frame)
-        yield from self.world.values.evaluate(func, site)
-        if isinstance(func, Attribute) and row.methods and func.attr.startswith(row.methods):
+        called = self.world.values.evaluate(func, site)
+        yield from called
+        if not isinstance(func, Attribute) or not row.methods:
+            return
+        if func.attr.startswith(row.methods):
             yield from self.world.values.evaluate(func.value, site)
+        elif any(isinstance(one, External) and self._is_method(row, one.name) for one in called):
+            yield from self._receivers(func, site)
+
+    @staticmethod
+    def _is_method(row: OwnDraws, name: str) -> bool:
+        """Whether a name is that of a bound method that draws: "imgaug.augmenters.Sequential().augment_image"."""
+        made, _, method = canonical(name).rpartition("().")
+        return made.startswith(row.prefix) and row.methods is not None and method.startswith(row.methods)
+
+    def _receivers(self, func: Attribute, site: Site) -> Iterator[Value]:
+        """The objects whose bound method an attribute keeps: `self.augment = sequence.augment_image`."""
+        for holder in self.world.values.evaluate(func.value, site):
+            for kept in self.project.datasets.kept(holder) if isinstance(holder, Instance) else ():
+                method = kept.store.value
+                if kept.attr == func.attr and isinstance(method, Attribute):
+                    at = kept.store.event.span
+                    where = Site(kept.file, kept.scope, kept.store.event.region, (at.line, at.column), None)
+                    yield from self.world.values.evaluate(method.value, where)
 
     def _drawing(self, row: OwnDraws, value: Value, depth: int) -> Instance | None:
         """The object of the library that draws: the outermost one that contains it, because one edit there seeds

@@ -1,5 +1,5 @@
-"""Module variables that the main program changes after the imports, while workers read their initial value:
-`conversation.default = templates[version]`."""
+"""Variables of modules and attributes of classes that the main program changes after the imports, while workers read
+their initial value: `conversation.default = templates[version]`, `Vocabulary.words = load(path)`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import Function, Module, Site
+from dllint.inference.values import Class, Function, Instance, Module, Site
+from dllint.linking.assignments import Store
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChangedGlobal:
-    """A module variable that workers read and only the main program changes.
+    """A module variable or class attribute that workers read and only the main program changes.
 
     Attributes:
+        name: as messages show it: "default", "Vocabulary.words".
         file, changed: where it is changed.
         reader, read: where workers read it.
         hops: the calls from the worker's entry point to that read.
@@ -46,14 +48,19 @@ class ChangedGlobal:
 
 @dataclass(frozen=True)
 class _Change:
+    name: str
     file: SourceFile
     scope: int
     region: int
     span: Span
 
 
+_Owner = tuple[str, int]
+"""The path of a module and 0, or the path and the scope of a class."""
+
+
 class ChangedGlobals:
-    """Finds the module variables whose changes workers do not see, in one project."""
+    """Finds the variables of modules and classes whose changes workers do not see, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -67,7 +74,7 @@ class ChangedGlobals:
         runs = self.project.worker_runs(loader)
         own = {(run.file.path, run.scope) for run in runs}
         loaded = self.loaded_with(loader)
-        seen: set[tuple[str, str]] = set()
+        seen: set[tuple[_Owner, str]] = set()
         for run in runs:
             for key, read in self._reads(run):
                 changes = self._changes[key]
@@ -77,7 +84,7 @@ class ChangedGlobals:
                 seen.add(key)
                 for one in changes:
                     if one.file.path in loaded and self.only_in_the_program(one.file, one.scope, one.region):
-                        yield ChangedGlobal(key[1], one.file, one.span, run.file, read, run.hops)
+                        yield ChangedGlobal(one.name, one.file, one.span, run.file, read, run.hops)
                         break
 
     def loaded_with(self, loader: Loader) -> set[str]:
@@ -86,12 +93,12 @@ class ChangedGlobals:
         programs = self.project.programs.above(loader.file, call.scope)
         return self.project.import_graph.import_closure({loader.file.path, *programs})
 
-    def _reads(self, run: WorkerRun) -> Iterator[tuple[tuple[str, str], Span]]:
+    def _reads(self, run: WorkerRun) -> Iterator[tuple[tuple[_Owner, str], Span]]:
         """The changed variables that a function reads, each with the first place."""
         file, scope = run.file, run.scope
         names = [name for name in self._paths if scope in file.facts.loaded.get(name, ())]
         for name in names:
-            own = (file.path, name) in self._changes and is_global(file, scope, name)
+            own = ((file.path, 0), name) in self._changes and is_global(file, scope, name)
             for expr, span, region, _ in expressions(file, scope):
                 site = Site(file, scope, region, (span.line, span.column), run.frame)
                 found = next((key for key in self._read_in(expr, name, own, site) if key in self._changes), None)
@@ -99,37 +106,72 @@ class ChangedGlobals:
                     yield found, span
                     break
 
-    def _read_in(self, expr: Expr, name: str, own: bool, site: Site) -> Iterator[tuple[str, str]]:
+    def _read_in(self, expr: Expr, name: str, own: bool, site: Site) -> Iterator[tuple[_Owner, str]]:
         for part in walk(expr, site.file):
             if own and part == Name(name):
-                yield site.file.path, name
+                yield (site.file.path, 0), name
             elif isinstance(part, Attribute) and part.attr == name and isinstance(part.value, (Name, Attribute)):
                 for value in self.world.values.evaluate(part.value, site):
                     if isinstance(value, Module):
-                        yield value.path, name
+                        yield (value.path, 0), name
+                    elif isinstance(value, Class):
+                        yield from ((owner, name) for owner in self._owners(value))
+                    elif isinstance(value, Instance) and isinstance(value.of, Class):
+                        yield from ((owner, name) for owner in self._owners(value.of, name))
+
+    def _owners(self, cls: Class, unless: str = "") -> Iterator[_Owner]:
+        """A class and its bases; none if its objects have an attribute `unless` of their own."""
+        line = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)]
+        if not any(self._sets_itself(one, unless) for one in line):
+            yield from (one.key for one in line)
+
+    def _sets_itself(self, cls: Class, name: str) -> bool:
+        return any(
+            not self.world.stores.on_class(cls, store) for store in self.world.stores.own_stores(cls).get(name, ())
+        )
 
     @cached_property
     def _paths(self) -> dict[str, None]:
         return dict.fromkeys(name for _, name in self._changes)
 
     @cached_property
-    def _changes(self) -> dict[tuple[str, str], list[_Change]]:
-        """The assignments in functions or under a main guard, by module path and name."""
-        found: dict[tuple[str, str], list[_Change]] = {}
+    def _changes(self) -> dict[tuple[_Owner, str], list[_Change]]:
+        """The assignments in functions or under a main guard, by owner and name."""
+        found: dict[tuple[_Owner, str], list[_Change]] = {}
         for file in self.world.files.values():
             for (around, name), ways in file.within.items():
                 for scope, binding in ways if around == 0 else ():
                     if binding.event is not None:
-                        change = _Change(file, scope, binding.event.region, binding.event.span)
-                        found.setdefault((file.path, name), []).append(change)
+                        change = _Change(name, file, scope, binding.event.region, binding.event.span)
+                        found.setdefault(((file.path, 0), name), []).append(change)
         stores = self.world.symbols.module_stores
         for name in stores.names():
             for path in stores.modules(name):
                 for binding, site in stores.of(self.world.files[path], name) if path in self.world.files else ():
                     if binding.event is not None and (site.scope or under_main_guard(site.file, site.region)):
-                        change = _Change(site.file, site.scope, site.region, binding.event.span)
-                        found.setdefault((path, name), []).append(change)
+                        change = _Change(name, site.file, site.scope, site.region, binding.event.span)
+                        found.setdefault(((path, 0), name), []).append(change)
+        for name in sorted(self.world.stores.set_on_names):
+            for file, store in self.world.stores.outside_stores(name):
+                for cls in self._classes(file, store, name):
+                    change = _Change(f"{cls.name}.{name}", file, store.scope, store.event.region, store.event.span)
+                    found.setdefault((cls.key, name), []).append(change)
         return found
+
+    def _classes(self, file: SourceFile, store: Store, name: str) -> Iterator[Class]:
+        """The classes of the project on which a function or the main guard sets an attribute that their body sets."""
+        named = last_name(store.base)
+        if named is None or not (named == "cls" or named[:1].isupper()):
+            return
+        if not (store.scope or under_main_guard(file, store.event.region)):
+            return
+        site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+        for value in self.world.values.evaluate(store.base, site):
+            if isinstance(value, Class) and any(
+                isinstance(one, Class) and name in one.file.bindings(one.scope)
+                for one in self.world.hierarchy.line(value)
+            ):
+                yield value
 
     def only_in_the_program(self, file: SourceFile, scope: int, region: int) -> bool:
         """Whether only a running program reaches a statement, never the import of a file."""

@@ -1,0 +1,94 @@
+"""DLL110: attributes of classes that only the main program sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+PROGRAM = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Vocabulary:
+    words = None
+
+    def __init__(self, path):
+        Vocabulary.words = open(path).read().split()
+
+    @classmethod
+    def load(cls, path):
+        cls.words = open(path).read().split()
+
+class Rows(Dataset):
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        return Vocabulary.words.index(str(index))
+
+def main():
+    Vocabulary("words.txt")
+    for batch in DataLoader(Rows(9), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+"""
+
+CHANGED = {
+    "by the constructor": (("", ""), [7]),
+    "by a class method": (('Vocabulary("words.txt")', 'Vocabulary.load("words.txt")'), [11]),
+    "by the program": (('Vocabulary("words.txt")', 'Vocabulary.words = ["a"]'), [24]),
+    "of the dataset's own class": (
+        (
+            "    def __init__(self, count):\n",
+            "    words = None\n\n    def __init__(self, count):\n        Rows.words = [str(count)]\n",
+        ),
+        [17],
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "lines"), CHANGED.values(), ids=CHANGED)
+def test_a_class_attribute_that_workers_see_unchanged(
+    change: tuple[str, str], lines: list[int], told: Callable[..., Any]
+) -> None:
+    text = PROGRAM.replace(*change) if change[0] else PROGRAM
+    if "Rows.words" in text:
+        text = text.replace("return Vocabulary.words", "return self.words.index('a') + Vocabulary.words")
+    found = told({"train.py": text}, select=["DLL110"])
+    assert sorted(one.span.line for one in found) == lines
+    assert {one.severity for one in found} == {"warning"}
+
+
+SILENT = {
+    "workers set it themselves": (
+        "return Vocabulary.words",
+        'Vocabulary("words.txt")\n        return Vocabulary.words',
+    ),
+    "the module sets it": ('    Vocabulary("words.txt")\n', ""),
+    "no workers": ("num_workers=4", "num_workers=0"),
+    "workers that are forked": ("num_workers=4", 'num_workers=4, multiprocessing_context="fork"'),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), SILENT.values(), ids=SILENT)
+def test_a_class_attribute_that_workers_see_as_it_is(old: str, new: str, told: Callable[..., Any]) -> None:
+    text = PROGRAM.replace(old, new)
+    if old.startswith("    Vocabulary("):
+        text = text.replace("class Rows", 'Vocabulary("words.txt")\n\nclass Rows')
+    assert told({"train.py": text}, select=["DLL110"]) == ()
+
+
+def test_an_attribute_that_objects_have_of_their_own(told: Callable[..., Any]) -> None:
+    text = PROGRAM.replace("self.count = count", "self.count, self.words = count, ['a']").replace(
+        "class Rows(Dataset):\n", "class Rows(Dataset):\n    words = None\n\n"
+    )
+    text = text.replace("return Vocabulary.words", "return self.words").replace(
+        'Vocabulary("words.txt")', "Rows.words = ['b']"
+    )
+    assert told({"train.py": text}, select=["DLL110"]) == ()
