@@ -394,7 +394,8 @@ def test_what_the_top_level_of_one_file_leads_to_is_bounded(
 ) -> None:
     """Thirty calls, and then one of a function that starts processes."""
     monkeypatch.setattr(limits, "TOP_LEVEL_FUNCTIONS", replace(limits.TOP_LEVEL_FUNCTIONS, most=most))
-    lines = ["import multiprocessing as mp", "def note(): pass", "def work(): pass", *["note()"] * 30]
+    lines = ["import multiprocessing as mp", "def work(): pass", "def note(done): done()"]
+    lines += ["note(work)"] * 30
     lines += ["def main():", '    mp.get_context("spawn").Process(target=work).start()', "main()", ""]
     report = linter.check_sources({"run.py": "\n".join(lines)}, Settings(root="", select=("DLL102",)))
     assert len(report.findings) == found
