@@ -21,7 +21,7 @@ class Passing:
         self.world = world
         self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
         self._bound_names: dict[tuple[str, int], dict[str, set[str]]] = {}
-        self._kept_calls: dict[tuple[str, int, str], list[tuple[SourceFile, int, Frame | None]]] = {}
+        self._kept_under: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
     def calls_with(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """Yield the calls that pass the function (or its class), and the calls of the parameters that receive it,
@@ -29,6 +29,7 @@ class Passing:
         below it."""
         passing = list(self.given(function, closure))
         seen: set[tuple[object, ...]] = set()
+        heard: set[str] = set()
         while passing and not limits.PASSED_PARAMETERS.reached(len(seen)):
             file, index, frame = passing.pop()
             yield file, index, frame
@@ -44,7 +45,12 @@ class Passing:
                         call = target.file.calls[inner]
                         if call.func == Name(param.name) and call.scope in inside:
                             yield target.file, inner, inside[call.scope]
-                    yield from self._held(target, param.name)
+                    for kept in self._kept(target, param.name):
+                        # Many parameters are stored under the same name.
+                        if kept not in heard:
+                            heard.add(kept)
+                            for one, inner in limits.KEPT_CALLS.first(self.world.called(kept)):
+                                yield one, inner, None
                     for scope, one in inside.items():
                         passing += (
                             (target.file, inner, one) for inner, _ in self._passing(target.file, scope, param.name)
@@ -74,19 +80,15 @@ class Passing:
                 ):
                     yield file, index, None
 
-    def _held(self, function: Function, name: str) -> list[tuple[SourceFile, int, Frame | None]]:
-        """Return the calls through other names under which a function stores a parameter: `self.step = step`, then
+    def _kept(self, function: Function, name: str) -> tuple[str, ...]:
+        """Return the other names under which a function stores a parameter, and so calls it: `self.step = step`, then
         `self.step()`."""
         key = (*function.key, name)
-        found = self._kept_calls.get(key)
+        found = self._kept_under.get(key)
         if found is None:
             held = self._names_by(function.file, function.scope).get(name, set())
             # A function stored in a list or dict is called through yet another name.
-            found = self._kept_calls[key] = [
-                (file, index, None)
-                for kept in sorted(held.union(*map(self.world.aliases, held)))
-                for file, index in limits.KEPT_CALLS.first(self.world.called(kept))
-            ]
+            found = self._kept_under[key] = tuple(sorted(held.union(*map(self.world.aliases, held))))
         return found
 
     def _names_by(self, file: SourceFile, scope: int) -> dict[str, set[str]]:
