@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dllint.facts.aliases import aliases_by, aliases_of, lambda_name
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, IfExp, LambdaRef, List, Name, Tuple, Walrus
@@ -19,7 +19,7 @@ class Passing:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
+        self._passed: dict[tuple[str, int], dict[str, list[tuple[int, tuple[Expr, ...]]]]] = {}
         self._bound_names: dict[tuple[str, int], dict[str, set[str]]] = {}
         self._kept_under: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
@@ -134,18 +134,21 @@ class Passing:
                 if function.file.scopes[inner].kind != "class" and name not in function.file.bindings(inner)
             )
 
-    def _passing(self, file: SourceFile, scope: int, name: str) -> list[tuple[int, list[Expr]]]:
+    def _passing(self, file: SourceFile, scope: int, name: str) -> Sequence[tuple[int, tuple[Expr, ...]]]:
         """Return the calls in a scope that pass an argument with that last name, each with the matching parts of its
         arguments."""
         passed = self._passed.get((file.path, scope))
         if passed is None:
             passed = self._passed[file.path, scope] = {}
             for index in file.calls_of(scope):
+                of_call: dict[str, list[Expr]] = {}
                 for argument in file.calls[index].args:
                     for part in _parts(argument.value, file):
                         known_as = lambda_name(part.scope) if isinstance(part, LambdaRef) else last_name(part)
-                        passed.setdefault(known_as, {}).setdefault(index, []).append(part)
-        return list(passed.get(name, {}).items())
+                        of_call.setdefault(known_as, []).append(part)
+                for known_as, parts in of_call.items():
+                    passed.setdefault(known_as, []).append((index, tuple(parts)))
+        return passed.get(name, ())
 
     def _may_hold(self, part: Expr, function: Function, file: SourceFile, index: int) -> bool:
         """Check cheaply, without evaluating, whether an expression with the function's last name may be the function.

@@ -140,6 +140,11 @@ class Memory:
             return False
         return answer.room is None or answer.tried or (not answer.short and answer.room >= limits.CALLER_LEVELS.most)
 
+    def is_whole(self, table: Table[T], key: Hashable) -> bool:
+        """Whether a query is answered, and no limit cut the answer short."""
+        answer = table.get(key)
+        return answer is not None and answer.known and answer.reach == _NOWHERE and answer.room is None
+
     def leave(self) -> None:
         self.room += 1
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.inference.edges import Target
-from dllint.inference.values import Class, Frame, Function, Instance
+from dllint.inference.memo import Table
+from dllint.inference.values import Class, Frame, Instance
 from dllint.project.process_starts import Starting
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ class _Code(NamedTuple):
     cls: Class | None
 
 
+class _Own(NamedTuple):
+    """What a function does: whether it may start processes itself, otherwise the functions that it runs."""
+
+    starts: bool
+    runs: dict[_Code, Target]
+
+
+_UNKNOWN = _Own(True, {})
+
+
 class StartingFunctions:
     """The functions from which a process start can be reached, whatever arguments they receive.
 
@@ -29,13 +40,15 @@ class StartingFunctions:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._own: Table[_Own] = {}
         self._starting: set[_Code] = set()
         self._callers: dict[_Code, list[_Code]] = {}
 
     def may_start(self, target: Target) -> bool:
         """Whether the function that a call runs can start processes, itself or through functions that it runs.
 
-        A function that calls what it is given can lead wherever its callers say, so the answer is true for it.
+        A function that calls what it is given can lead wherever its callers say, so the answer is true for it. So it is
+        where a limit kept the analysis from what a function calls or iterates in some activation.
         """
         code = _code(target)
         if code not in self._callers:
@@ -54,23 +67,41 @@ class StartingFunctions:
         todo = [(code, target)]
         found: list[_Code] = []
         for here, one in todo:
-            function, frames = one.function, self._frames(one)
-            if self._starts_itself(function, frames):
+            own = self._of(here, one)
+            if own.starts:
                 found.append(here)
-            for index in function.file.calls_of(function.scope):
-                targets = (to for frame in frames for to in self.world.calls.targets(function.file, index, frame))
-                for called, to in {_code(to): to for to in targets}.items():
-                    if called not in self._callers:
-                        self._callers[called] = []
-                        todo.append((called, to))
-                    elif called in self._starting:
-                        found.append(here)
-                    self._callers[called].append(here)
+            for called, to in own.runs.items():
+                if called not in self._callers:
+                    self._callers[called] = []
+                    todo.append((called, to))
+                elif called in self._starting:
+                    found.append(here)
+                self._callers[called].append(here)
         while found:
             starting = found.pop()
             if starting not in self._starting:
                 self._starting.add(starting)
                 found += self._callers[starting]
+
+    def _of(self, code: _Code, target: Target) -> _Own:
+        memory = self.world.memory
+        own = memory.remember(self._own, code, lambda: self._find(target), _UNKNOWN)
+        return own if own.starts or memory.is_whole(self._own, code) else own._replace(starts=True)
+
+    def _find(self, target: Target) -> _Own:
+        file, scope = target.function.file, target.function.scope
+        starting = self.project.ask(Starting)
+        if any((file.path, index) in starting.launching for index in file.calls_of(scope)):
+            return _UNKNOWN
+        if self.world.activations.differ(file.path, scope):
+            return _UNKNOWN
+        frames = self._frames(target)
+        if any(True for frame in frames for _ in starting.iterations(file, scope, frame)):
+            return _UNKNOWN
+        runs = (
+            to for index in file.calls_of(scope) for frame in frames for to in self.world.calls.targets(file, index, frame)
+        )
+        return _Own(False, {_code(to): to for to in runs})
 
     def _frames(self, target: Target) -> tuple[Frame | None, ...]:
         """The activations that stand for all of a function's: any, and one on an object of exactly the class."""
@@ -79,15 +110,6 @@ class StartingFunctions:
             return (None,)
         plain = Instance(receiver.of, receiver.file, receiver.call, None, receiver.by)
         return (None, self.world.receiver_frame(plain))
-
-    def _starts_itself(self, function: Function, frames: tuple[Frame | None, ...]) -> bool:
-        file, scope = function.file, function.scope
-        starting = self.project.ask(Starting)
-        return (
-            self.world.activations.differ(file.path, scope)
-            or any((file.path, index) in starting.launching for index in file.calls_of(scope))
-            or any(True for frame in frames for _ in starting.iterations(file, scope, frame))
-        )
 
 
 def _receiver(target: Target) -> Instance | None:
