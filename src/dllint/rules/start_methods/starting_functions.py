@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.inference.edges import Target
 from dllint.inference.memo import Table
-from dllint.inference.values import Class, Frame, Instance
+from dllint.inference.values import Class, Frame, Instance, Unknown
+from dllint.linking.source import last_name
 from dllint.project.process_starts import Starting
 
 if TYPE_CHECKING:
@@ -21,10 +24,12 @@ class _Code(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """What a function does: whether it may start processes itself, otherwise the functions that it runs."""
+    """What a function does: whether it may start processes itself, otherwise the functions that it runs, and whether it
+    also calls or iterates what is unknown."""
 
     starts: bool
     runs: dict[_Code, Target]
+    open: bool = False
 
 
 _UNKNOWN = _Own(True, {})
@@ -48,7 +53,7 @@ class StartingFunctions:
         """Whether the function that a call runs can start processes, itself or through functions that it runs.
 
         A function that calls what it is given can lead wherever its callers say, so the answer is true for it. So it is
-        where a limit kept the analysis from what a function calls or iterates in some activation.
+        where a limit kept the analysis from what the function calls or iterates.
         """
         code = _code(target)
         if code not in self._callers:
@@ -86,7 +91,7 @@ class StartingFunctions:
     def _of(self, code: _Code, target: Target) -> _Own:
         memory = self.world.memory
         own = memory.remember(self._own, code, lambda: self._find(target), _UNKNOWN)
-        return own if own.starts or memory.is_whole(self._own, code) else own._replace(starts=True)
+        return own._replace(starts=True) if own.open and not memory.is_whole(self._own, code) else own
 
     def _find(self, target: Target) -> _Own:
         file, scope = target.function.file, target.function.scope
@@ -99,9 +104,35 @@ class StartingFunctions:
         if any(True for frame in frames for _ in starting.iterations(file, scope, frame)):
             return _UNKNOWN
         runs = (
-            to for index in file.calls_of(scope) for frame in frames for to in self.world.calls.targets(file, index, frame)
+            to
+            for index in file.calls_of(scope)
+            for frame in frames
+            for to in self.world.calls.targets(file, index, frame)
         )
-        return _Own(False, {_code(to): to for to in runs})
+        return _Own(False, {_code(to): to for to in runs}, self._is_open(target))
+
+    def _is_open(self, target: Target) -> bool:
+        """Whether the function calls a function of the project, or iterates something, that is unknown."""
+        file, scope = target.function.file, target.function.scope
+        for index in file.calls_of(scope):
+            func = file.calls[index].func
+            name = last_name(func) if isinstance(func, (Name, Attribute)) else ""
+            if name and name not in self._callable_names and not any(True for _ in self.world.stored_under(name)):
+                continue
+            if any(isinstance(one, Unknown) for one in self.world.calls.callees(file, index, None)):
+                return True
+        return any(
+            isinstance(one, Unknown)
+            for expr, site in self.project.ask(Starting).iterated_in(file, scope)
+            for one in self.world.values.evaluate(expr, site)
+        )
+
+    @cached_property
+    def _callable_names(self) -> frozenset[str]:
+        """The last names of the project's functions and classes, and of what anything is bound to by another name."""
+        files = self.world.files.values()
+        defined = (scope.name for file in files for scope in file.scopes)
+        return frozenset((*defined, *(target for file in files for _, target in file.facts.aliases)))
 
     def _frames(self, target: Target) -> tuple[Frame | None, ...]:
         """The activations that stand for all of a function's: any, and one on an object of exactly the class."""
@@ -115,7 +146,9 @@ class StartingFunctions:
 def _receiver(target: Target) -> Instance | None:
     """The object on which a method runs, where the call that made it is known."""
     receiver = target.frame.receiver
-    return receiver if isinstance(receiver, Instance) and isinstance(receiver.of, Class) and receiver.call >= 0 else None
+    return (
+        receiver if isinstance(receiver, Instance) and isinstance(receiver.of, Class) and receiver.call >= 0 else None
+    )
 
 
 def _code(target: Target) -> _Code:
