@@ -49,8 +49,8 @@ class Passing:
                         # Many parameters are stored under the same name.
                         if kept not in heard:
                             heard.add(kept)
-                            for one, inner in limits.KEPT_CALLS.first(self.world.called(kept)):
-                                yield one, inner, None
+                            for where, inner in limits.KEPT_CALLS.first(self.world.called(kept)):
+                                yield where, inner, None
                     for scope, one in inside.items():
                         passing += (
                             (target.file, inner, one) for inner, _ in self._passing(target.file, scope, param.name)

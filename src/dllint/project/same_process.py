@@ -57,9 +57,9 @@ def reach(
     """The starts and all functions that they run, nearest first.
 
     Each function comes once, a higher-order function once per set of callables that it receives. `follow` tells which
-    calls to follow, `enter` which of the functions that they run. With `again`, a function that another call runs with other arguments comes once more, with unknown
-    ones: a condition that its first activation excludes may hold there. Without `guesses`, methods that are found by
-    their names alone are not followed.
+    calls to follow, `enter` which of the functions that they run. With `again`, a function that another call runs with
+    other arguments comes once more, with unknown ones: a condition that its first activation excludes may hold there.
+    Without `guesses`, methods that are found by their names alone are not followed.
     """
     seen = Seen(world)
     queue = deque(starts)
