@@ -23,10 +23,13 @@ from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Const, Display, Function, Site, const
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 from dllint.project import Project
 from dllint.project.launches import Launches
+from dllint.project.same_process import Reached
 from dllint.registry import rules
+from dllint.rules.start_methods import top_level_starts
 
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
@@ -394,11 +397,32 @@ def test_what_the_top_level_of_one_file_leads_to_is_bounded(
 ) -> None:
     """Thirty calls, and then one of a function that starts processes."""
     monkeypatch.setattr(limits, "TOP_LEVEL_FUNCTIONS", replace(limits.TOP_LEVEL_FUNCTIONS, most=most))
-    lines = ["import multiprocessing as mp", "def note(): pass", "def work(): pass", *["note()"] * 30]
+    lines = ["import multiprocessing as mp", "def work(): pass", "def note(done): done()"]
+    lines += ["note(work)"] * 30
     lines += ["def main():", '    mp.get_context("spawn").Process(target=work).start()', "main()", ""]
     report = linter.check_sources({"run.py": "\n".join(lines)}, Settings(root="", select=("DLL102",)))
     assert len(report.findings) == found
     assert (limits.TOP_LEVEL_FUNCTIONS.name in report.limits) is not found
+
+
+def test_functions_that_start_nothing_are_looked_into_once_for_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty scripts call the same thirty functions, and one of them also starts a process."""
+    entered: list[str] = []
+    here = top_level_starts._here
+
+    def counted(project: Project, reached: Reached, script: SourceFile) -> Iterator[top_level_starts.TopLevelStart]:
+        entered.append(reached.file.path)
+        return here(project, reached, script)
+
+    monkeypatch.setattr(top_level_starts, "_here", counted)
+    steps = [f"def step{one}(rows): return step{one + 1}([*rows, {one}])\n" for one in range(30)]
+    files = {f"run{one}.py": f"from steps import step0\nstep0([{one}])\n" for one in range(20)}
+    files["steps.py"] = "".join(steps) + "def step30(rows): return rows\n"
+    files["run7.py"] += "import multiprocessing as mp\ndef work(): pass\n"
+    files["run7.py"] += "def main(): mp.get_context('spawn').Process(target=work).start()\nstep0([main()])\n"
+    report = linter.check_sources(files, Settings(root="", select=("DLL102",)))
+    assert [(one.path, one.span.line) for one in report.findings] == [("run7.py", 6)]
+    assert "steps.py" not in entered
 
 
 def many_functions(number: int) -> dict[str, str]:

@@ -362,6 +362,9 @@ ROWS = [
         write("train.py", LOADERS + "".join(
             f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(4000))),
         write("more.py", "import train\ntrain.f1([])\n")), 0, "No findings in 2 files."),
+    Row("2,000 classes, each derived from the one before", write("train.py", LOADERS + "class C0: pass\n" + "".join(
+        f"class C{one}(C{one - 1}): pass\n" for one in range(1, 2000)) + "DataLoader(C1999(), num_workers=2)\n"), 0,
+        CLEAN),
     Row("2,000 ways out, side by side and inside one another", write("train.py", HAZARD + "".join(
         "try:\n    raise ValueError\nexcept KeyError:\n    pass\nif a:\n    exit()\nelse:\n    f()\n"
         for _ in range(1000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dllint.facts.aliases import aliases_by, aliases_of, lambda_name
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, IfExp, LambdaRef, List, Name, Tuple, Walrus
@@ -19,9 +19,9 @@ class Passing:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
+        self._passed: dict[tuple[str, int], dict[str, list[tuple[int, tuple[Expr, ...]]]]] = {}
         self._bound_names: dict[tuple[str, int], dict[str, set[str]]] = {}
-        self._kept_calls: dict[tuple[str, int, str], list[tuple[SourceFile, int, Frame | None]]] = {}
+        self._kept_under: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
     def calls_with(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """Yield the calls that pass the function (or its class), and the calls of the parameters that receive it,
@@ -29,6 +29,7 @@ class Passing:
         below it."""
         passing = list(self.given(function, closure))
         seen: set[tuple[object, ...]] = set()
+        heard: set[str] = set()
         while passing and not limits.PASSED_PARAMETERS.reached(len(seen)):
             file, index, frame = passing.pop()
             yield file, index, frame
@@ -44,7 +45,12 @@ class Passing:
                         call = target.file.calls[inner]
                         if call.func == Name(param.name) and call.scope in inside:
                             yield target.file, inner, inside[call.scope]
-                    yield from self._held(target, param.name)
+                    for kept in self._kept(target, param.name):
+                        # Many parameters are stored under the same name.
+                        if kept not in heard:
+                            heard.add(kept)
+                            for where, inner in limits.KEPT_CALLS.first(self.world.called(kept)):
+                                yield where, inner, None
                     for scope, one in inside.items():
                         passing += (
                             (target.file, inner, one) for inner, _ in self._passing(target.file, scope, param.name)
@@ -74,19 +80,15 @@ class Passing:
                 ):
                     yield file, index, None
 
-    def _held(self, function: Function, name: str) -> list[tuple[SourceFile, int, Frame | None]]:
-        """Return the calls through other names under which a function stores a parameter: `self.step = step`, then
+    def _kept(self, function: Function, name: str) -> tuple[str, ...]:
+        """Return the other names under which a function stores a parameter, and so calls it: `self.step = step`, then
         `self.step()`."""
         key = (*function.key, name)
-        found = self._kept_calls.get(key)
+        found = self._kept_under.get(key)
         if found is None:
             held = self._names_by(function.file, function.scope).get(name, set())
             # A function stored in a list or dict is called through yet another name.
-            found = self._kept_calls[key] = [
-                (file, index, None)
-                for kept in sorted(held.union(*map(self.world.aliases, held)))
-                for file, index in limits.KEPT_CALLS.first(self.world.called(kept))
-            ]
+            found = self._kept_under[key] = tuple(sorted(held.union(*map(self.world.aliases, held))))
         return found
 
     def _names_by(self, file: SourceFile, scope: int) -> dict[str, set[str]]:
@@ -132,18 +134,21 @@ class Passing:
                 if function.file.scopes[inner].kind != "class" and name not in function.file.bindings(inner)
             )
 
-    def _passing(self, file: SourceFile, scope: int, name: str) -> list[tuple[int, list[Expr]]]:
+    def _passing(self, file: SourceFile, scope: int, name: str) -> Sequence[tuple[int, tuple[Expr, ...]]]:
         """Return the calls in a scope that pass an argument with that last name, each with the matching parts of its
         arguments."""
         passed = self._passed.get((file.path, scope))
         if passed is None:
             passed = self._passed[file.path, scope] = {}
             for index in file.calls_of(scope):
+                of_call: dict[str, list[Expr]] = {}
                 for argument in file.calls[index].args:
                     for part in _parts(argument.value, file):
                         known_as = lambda_name(part.scope) if isinstance(part, LambdaRef) else last_name(part)
-                        passed.setdefault(known_as, {}).setdefault(index, []).append(part)
-        return list(passed.get(name, {}).items())
+                        of_call.setdefault(known_as, []).append(part)
+                for known_as, parts in of_call.items():
+                    passed.setdefault(known_as, []).append((index, tuple(parts)))
+        return passed.get(name, ())
 
     def _may_hold(self, part: Expr, function: Function, file: SourceFile, index: int) -> bool:
         """Check cheaply, without evaluating, whether an expression with the function's last name may be the function.

@@ -166,7 +166,7 @@ class Flows:
                     found[same.setdefault(source, source)] = [target]
                 else:
                     targets.append(target)
-            ways = self._ways[file.path] = found
+            ways = self._ways[file.path] = {source: tuple(targets) for source, targets in found.items()}
         return ways
 
     def _collect(self, file: SourceFile) -> Iterator[tuple[Place, Place]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript, Tuple
@@ -39,8 +41,11 @@ class Hierarchy:
         self._alternatives: dict[tuple[str, int], tuple[Values, ...]] = {}
         self._methods: dict[tuple[str, int], dict[str, int]] = {}
         self._open: set[tuple[str, int]] = set()
-        self._subclasses: dict[tuple[str, int], list[Class]] | None = None
-        self._unsettled: set[tuple[str, int]] = set()
+        self._heirs: dict[Class, dict[Class, None]] | None = None
+        self._inherits: dict[Class, tuple[Class, ...]] = {}
+        self._numbers: dict[Class, int] = {}
+        self._below: dict[Class, list[Class]] = {}
+        self._unsettled: list[Class] = []
         self._receivers: dict[tuple[str, int], str] = {}
 
     def bases(self, cls: Class) -> tuple[Value, ...]:
@@ -107,7 +112,8 @@ class Hierarchy:
                 lines = [self.line(base) if isinstance(base, Class) else (base,) for base in bases]
             finally:
                 self._open.discard(cls.key)
-            found = (cls, *_merged([*map(list, lines), list(bases)]))
+            rest = _merged([*map(list, lines), list(bases)]) if len(lines) > 1 else dict.fromkeys(chain(*lines))
+            found = (cls, *rest)
             if all(one.key in self._known for one in found if isinstance(one, Class)):
                 self._lines[cls.key] = found
         return found
@@ -179,20 +185,44 @@ class Hierarchy:
                     yield found
 
     def subclasses(self, cls: Class) -> list[Class]:
-        """Return the project's direct and indirect subclasses of the class."""
-        if self._subclasses is None or not self._unsettled.isdisjoint(self._known):
-            # Queries on the way find those of the classes before, or those of the last time.
-            below: dict[tuple[str, int], list[Class]] = {}
-            if self._subclasses is None:
-                self._subclasses = below
-            self._unsettled = set()
+        """Return the project's direct and indirect subclasses of the class, in the order of files and lines."""
+        if self._heirs is None:
+            # Queries on the way find those of the classes before.
+            self._heirs, self._numbers = {}, {}
             for candidate in self.world.classes():
-                for ancestor in self.line(candidate)[1:]:
-                    if isinstance(ancestor, Class):
-                        below.setdefault(ancestor.key, []).append(candidate)
-            self._subclasses = below
-            self._unsettled = {one.key for one in self.world.classes()} - self._known.keys()
-        return self._subclasses.get(cls.key, [])
+                self._numbers[candidate] = len(self._numbers)
+            for candidate in self._numbers:
+                for one in reversed(self.line(candidate)):
+                    if isinstance(one, Class):
+                        self._inherit(one)
+            self._unsettled = [one for one in self._numbers if one.key not in self._known]
+        elif any(one.key in self._known for one in self._unsettled):
+            again, self._unsettled = self._unsettled, []
+            for candidate in again:
+                self._inherit(candidate)
+            self._unsettled = [one for one in again if one.key not in self._known]
+        found = self._below.get(cls)
+        if found is None:
+            below: dict[Class, None] = dict.fromkeys(self._heirs.get(cls, ()))
+            todo = list(below)
+            for one in todo:
+                todo += (new := [heir for heir in self._heirs.get(one, ()) if heir not in below])
+                below.update(dict.fromkeys(new))
+            found = self._below[cls] = sorted(below, key=self._numbers.__getitem__)
+        return found
+
+    def _inherit(self, cls: Class) -> None:
+        """Record a class under the bases that it has as far as known now."""
+        assert self._heirs is not None
+        bases = tuple(one for one in self.bases(cls) if isinstance(one, Class))
+        before = self._inherits.get(cls, ())
+        if bases != before:
+            self._inherits[cls] = bases
+            self._below.clear()
+            for base in before:
+                self._heirs[base].pop(cls, None)
+            for base in bases:
+                self._heirs.setdefault(base, {})[cls] = None
 
     def called_on(self, function: Function, cls: Class) -> tuple[Class, ...]:
         """Return the classes that a class method of `cls` is called on if all calls tell, otherwise `cls` and its
@@ -308,10 +338,16 @@ def _merged(orders: list[list[Value]]) -> list[Value]:
     Repeatedly takes the first class that is not behind another in any order; if there is none, as with alternatives for
     one base, the first of all.
     """
-    found: list[Value] = []
-    while orders := [order for order in orders if order]:
-        behind = {value for order in orders for value in order[1:]}
-        chosen = next((order[0] for order in orders if order[0] not in behind), orders[0][0])
-        found.append(chosen)
-        orders = [[value for value in order if value != chosen] for order in orders]
-    return found
+    behind = Counter(value for order in orders for value in order[1:])
+    left = [order[::-1] for order in orders if order]
+    found: dict[Value, None] = {}
+    while left:
+        chosen = next((order[-1] for order in left if not behind[order[-1]]), left[0][-1])
+        found[chosen] = None
+        for order in left:
+            while order and order[-1] in found:
+                order.pop()
+                if order:
+                    behind[order[-1]] -= 1
+        left = [order for order in left if order]
+    return list(found)

@@ -83,7 +83,7 @@ class Memory:
         self._cut = False
         self._anew = False
         self._asking: list[Answer[Any]] | None = []
-        self._notes: list[tuple[Answer[Any], list[Answer[Any]]]] = []
+        self._notes: dict[Answer[Any], tuple[Answer[Any], ...]] = {}
         self._premises: dict[Hashable, Answer[None]] = {}
         self._open = 0
         self._passing: list[Answer[Any]] = []
@@ -100,7 +100,7 @@ class Memory:
         """Drop all answers that rest on changed premises. Must not be called while a query is in progress."""
         todo: list[Answer[Any]] = [self._premises[one] for one in premises if one in self._premises]
         users: dict[Answer[Any], list[Answer[Any]]] = {}
-        for question, asked in self._notes if todo else ():
+        for question, asked in self._notes.items() if todo else ():
             for one in asked:
                 users.setdefault(one, []).append(question)
         while todo:
@@ -139,6 +139,11 @@ class Memory:
         if answer is None or not answer.known or answer.reach != _NOWHERE:
             return False
         return answer.room is None or answer.tried or (not answer.short and answer.room >= limits.CALLER_LEVELS.most)
+
+    def is_whole(self, table: Table[T], key: Hashable) -> bool:
+        """Whether a query is answered, and no limit cut the answer short."""
+        answer = table.get(key)
+        return answer is not None and answer.known and answer.reach == _NOWHERE and answer.room is None
 
     def leave(self) -> None:
         self.room += 1
@@ -237,7 +242,7 @@ class Memory:
             self._open = depth
             if asking is not None:
                 if self._asking:
-                    self._notes.append((answer, self._asking))
+                    self._note(answer, self._asking)
                     answer.revisable = True
                     asking.append(answer)
                 self._asking = asking
@@ -264,6 +269,11 @@ class Memory:
         if not depth and self._short and not self._blocks:
             self._reopen()
         return value
+
+    def _note(self, answer: Answer[Any], asked: list[Answer[Any]]) -> None:
+        """Record what an answer rests on, beside what it rested on when it was computed before: answers that used the
+        earlier value may still be stored."""
+        self._notes[answer] = tuple(dict.fromkeys((*self._notes.get(answer, ()), *asked)))
 
     def _reopen(self) -> None:
         """Drop the answers that were cut short, once each, after the outermost query."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Opaque, Subscript
@@ -91,6 +91,14 @@ class Loader:
         return {}
 
     @cached_property
+    def _reaching(self) -> dict[Frame | None, tuple[LoaderApi, Actuals] | None]:
+        return {}
+
+    @cached_property
+    def _workers(self) -> dict[Frame | None, Workers]:
+        return {}
+
+    @cached_property
     def _datasets(self) -> dict[Frame | None, Values]:
         return {}
 
@@ -152,9 +160,11 @@ class Loader:
     def reaching(self, frame: Frame | None = None) -> tuple[LoaderApi, Actuals] | None:
         """The library's constructor and the arguments that reach it, through partials and the constructors of the
         project's own loader classes; None if unknown."""
-        found = self._reached(frame)
-        made = loader_api(self.world, found.base) if found is not None else None
-        return (made[0], found.actuals) if found is not None and made is not None else None
+        if frame not in self._reaching:
+            found = self._reached(frame)
+            made = loader_api(self.world, found.base) if found is not None else None
+            self._reaching[frame] = (made[0], found.actuals) if found is not None and made is not None else None
+        return self._reaching[frame]
 
     def _reached(self, frame: Frame | None) -> Reached | None:
         actuals = self.world.actuals(self.file, self.call, frame)
@@ -173,6 +183,12 @@ class Loader:
 
     def workers(self, frame: Frame | None = None) -> Workers:
         """The worker count in one activation of the enclosing function."""
+        found = self._workers.get(frame)
+        if found is None:
+            found = self._workers[frame] = self._find_workers(frame)
+        return found
+
+    def _find_workers(self, frame: Frame | None) -> Workers:
         found = self.argument("num_workers", frame)
         values = found.values
         if found.absent and not values:
@@ -456,12 +472,16 @@ def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]
 
 def _given(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:
     rest = [one for one in actuals.rest if not _captured_only_by_keyword(world, one)]
-    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in api.params]
-    if name not in api.params:
-        params.append(Param(name, "keyword", None, None, WHOLE_FILE))
     written = Actuals(actuals.positional, actuals.keywords, rest, actuals.mappings, actuals.under)
-    found = world.parameters.given(written, params, name, 0)
+    found = world.parameters.given(written, _params(api.params, name), name, 0)
     return found if found.values or found.absent else Found((UNKNOWN,), False)
+
+
+@cache
+def _params(positional: tuple[str, ...], name: str) -> list[Param]:
+    """The parameters of a loader's constructor, with the one of that name."""
+    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in positional]
+    return params if name in positional else [*params, Param(name, "keyword", None, None, WHOLE_FILE)]
 
 
 def _captured_only_by_keyword(world: World, star: Actual) -> bool:

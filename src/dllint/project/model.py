@@ -190,7 +190,7 @@ class Project:
         found = self._regimes.get(key)
         if found is None:
             found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
-        if others := set(beside) - {loader.file.path}:
+        if beside and (others := set(beside) - {loader.file.path}):
             # What a test creates exists only while that test runs, and reaches only loaders that the test's code calls.
             tests = {path for path in others if self.import_graph.is_test(path)}
             if tests and not tests <= self.programs.leading(loader.file, loader.site.scope):

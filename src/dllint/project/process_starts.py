@@ -19,7 +19,7 @@ from dllint.libraries.index import GOES_INSIDE, HANDING_ON, HOOKS, ITERATING, ca
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Arrival
@@ -218,6 +218,16 @@ class Starting:
                     if one.keyword == "*":
                         found.append(_Loop(one.value, one.value_span, call.region, call.statement, True))
         return found
+
+    def iterated_in(self, file: SourceFile, scope: int) -> Iterator[tuple[Expr, Site]]:
+        """The expressions that a scope itself iterates, or passes to what does, in any activation."""
+        for loop in self._loops(file, scope):
+            yield loop.expr, Site(file, scope, loop.region, (loop.statement.line, loop.statement.column), None)
+        for index in file.calls_of(scope):
+            func = file.calls[index].func
+            if last_name(func) in _TRAINING or last_name(func) in ITERATING or func == Name("next"):
+                for argument in file.calls[index].args:
+                    yield argument.value, self.world.call_site(file, index, None)
 
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
         """The arguments that a call itself iterates."""

@@ -49,6 +49,7 @@ def reach(
     world: World,
     starts: Iterable[Reached],
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
+    enter: Callable[[Target], bool] = lambda target: True,
     most: limits.Limit = limits.PROCESS_FUNCTIONS,
     again: bool = False,
     guesses: bool = True,
@@ -56,9 +57,9 @@ def reach(
     """The starts and all functions that they run, nearest first.
 
     Each function comes once, a higher-order function once per set of callables that it receives. `follow` tells which
-    calls to follow. With `again`, a function that another call runs with other arguments comes once more, with unknown
-    ones: a condition that its first activation excludes may hold there. Without `guesses`, methods that are found by
-    their names alone are not followed.
+    calls to follow, `enter` which of the functions that they run. With `again`, a function that another call runs with
+    other arguments comes once more, with unknown ones: a condition that its first activation excludes may hold there.
+    Without `guesses`, methods that are found by their names alone are not followed.
     """
     seen = Seen(world)
     queue = deque(starts)
@@ -81,7 +82,8 @@ def reach(
             for target in world.calls.targets(here.file, index, here.frame):
                 known = (target.function.file.path, target.function.scope)
                 may_add = seen.may_add(target.function) or (again and first.get(known) is not None)
-                if may_add and (guesses or not target.guessed) and begins(here.file, index, target):
+                follows = may_add and (guesses or not target.guessed) and begins(here.file, index, target)
+                if follows and enter(target):
                     frame = world.kept_apart(here.file, index, here.frame, target)
                     queue.append(stepped(here, index, target._replace(frame=frame)))
 

@@ -16,6 +16,12 @@ class Value:
         return 0
 
 
+def store(value: Value, **fields: object) -> None:
+    """Set fields of a frozen value, for a `__new__` that returns one object per combination of parts."""
+    for name, field in fields.items():
+        object.__setattr__(value, name, field)
+
+
 Values = tuple[Value, ...]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dllint.inference.values.base import Value
+from dllint.inference.values.base import Value, store
 from dllint.inference.values.frames import Frame
 from dllint.linking.source import SourceFile
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Class(Value):
     """A class of the project. `plain` is the one Instance that stands for any object of the class."""
 
@@ -25,7 +25,7 @@ class Class(Value):
         found: Class | None = file.interned.get((Class, scope))
         if found is None:
             found = file.interned[Class, scope] = object.__new__(cls)
-            vars(found).update(file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
+            store(found, file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
         return found
 
 

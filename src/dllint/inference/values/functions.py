@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dllint.inference.values.base import Value
+from dllint.inference.values.base import Value, store
 from dllint.inference.values.frames import Frame
 from dllint.linking.source import SourceFile
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Function(Value):
     """A function, lambda or bound method. `frame` is the activation of the enclosing function, whose names it reads."""
 
@@ -29,7 +29,7 @@ class Function(Value):
         if found is None:
             found = file.interned[parts] = object.__new__(cls)
             name, key = file.scopes[scope].name, (file.path, scope)
-            vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
+            store(found, file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
         return found
 
     def bound_to(self, receiver: Value | None) -> Function:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dllint.inference.values.base import Value
+from dllint.inference.values.base import Value, store
 from dllint.inference.values.classes import Class
 from dllint.inference.values.externals import External
 from dllint.inference.values.frames import Frame
@@ -12,7 +12,7 @@ from dllint.inference.values.partials import Partial
 from dllint.linking.source import SourceFile
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Instance(Value):
     """An object of a class. `by` is the partial through which the call creates it.
 
@@ -38,9 +38,9 @@ class Instance(Value):
         found: Instance | None = of.plain if file is None else file.interned.get(parts)
         if found is None:
             found = object.__new__(cls)
-            vars(found).update(of=of, file=file, call=call, frame=frame, by=by)
+            store(found, of=of, file=file, call=call, frame=frame, by=by)
             if file is None:
-                vars(of)["plain"] = found
+                store(of, plain=found)
             else:
                 file.interned[parts] = found
         return found

@@ -21,6 +21,7 @@ from dllint.project.loaders import Loader
 from dllint.project.process_starts import Method, Starting
 from dllint.project.same_process import Reached, begins, reach, runs_when_imported, stepped
 from dllint.project.start_methods import Hop
+from dllint.rules.start_methods.starting_functions import StartingFunctions
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -126,6 +127,11 @@ def _bodies(project: Project, file: SourceFile) -> list[int]:
 def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[TopLevelStart]:
     """The starts that the statements of one of these scopes lead to."""
     walked = 0
+    leading = project.ask(StartingFunctions)
+
+    def follows(here: Reached, index: int) -> bool:
+        return _follows(project, here, index)
+
     for scope in scopes:
         module = Reached(file, scope, None)
         yield from _here(project, module, file)
@@ -145,10 +151,10 @@ def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[T
                     target._replace(frame=project.world.told_apart(file, index, target.function, target.frame)),
                 )
                 for target in project.world.calls.targets(file, index)
-                if begins(file, index, target)
+                if begins(file, index, target) and leading.may_start(target)
             ]
             text = f"`{render(call.func, file)}`"
-            for reached in reach(project.world, starts, lambda here, inner: _follows(project, here, inner), again=True):
+            for reached in reach(project.world, starts, follows, leading.may_start, again=True):
                 walked += 1
                 for start in _here(project, reached, file):
                     first, *others = reached.hops()
