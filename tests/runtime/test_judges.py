@@ -467,6 +467,23 @@ def test_mapped_pages_are_accounting(run: Recorded) -> None:
     assert run.discovered() == [("DLL401", "confirmed", 13)]
 
 
+def test_mapped_pages_of_workers_that_start_again_in_every_epoch(run: Recorded) -> None:
+    """The loader does already what the help advises."""
+    run.loader().grown(pss_anon=(5, 6), pss_file=(40, 90), rss=(250, 420), pss=(50, 100))
+    run.add(Iteration, loader="70.1", number=1, method="fork", workers=2)
+    assert run.judged(run.finding("DLL401")) == (
+        "inconclusive",
+        "its workers were restarted in this run, which resets RSS",
+    )
+    assert run.discovered() == []
+
+
+def test_mapped_pages_of_workers_that_live_on(run: Recorded) -> None:
+    run.loader(persistent=True).grown(pss_anon=(5, 6), pss_file=(40, 90), rss=(250, 420), pss=(50, 100))
+    run.add(Iteration, loader="70.1", number=1, method="fork", workers=2, persistent=True, fresh=False)
+    assert run.judged(run.finding("DLL401"))[0] == "confirmed"
+
+
 def test_a_few_mapped_pages_per_worker_are_too_little(run: Recorded) -> None:
     run.loader().grown(pss_anon=(5, 6), pss_file=(40, 48), rss=(250, 259), pss=(50, 59))
     assert run.judged(run.finding("DLL401"))[0] == "inconclusive"
