@@ -127,7 +127,7 @@ class LoaderRun:
 
     @property
     def restarted(self) -> bool:
-        """Whether later iterations started workers anew, so that none lived through all epochs."""
+        """Whether later iterations started workers again, so that none lived through all epochs."""
         return sum(one.fresh and one.workers > 0 and not one.error for one in self.iterations) > 1
 
     @property
