@@ -515,6 +515,13 @@ def test_batches_made_ahead_are_not_kept(run: Recorded, batches: int, verdict: s
     assert run.judged(run.about_loader("DLL306"))[0] == verdict
 
 
+def test_no_more_is_gained_than_was_seen(run: Recorded) -> None:
+    """The slope between the last two looks, taken over all batches, is more than there ever were."""
+    run.loader(workers=8).add(Batch, loader="70.1", storages=2)
+    run.add(Kept, loader="70.1", batches=16, fds_a_batch=2.0, maps_a_batch=3.0, gained=24)
+    assert run.judged(run.about_loader("DLL306"))[0] == "inconclusive"
+
+
 def test_batches_that_are_let_go(run: Recorded) -> None:
     run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=0.02)
     assert run.judged(run.about_loader("DLL306"))[0] == "refuted"
