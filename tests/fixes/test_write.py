@@ -1,6 +1,7 @@
 """A fixed file is written whole, as it was but for the fix, or not at all."""
 
 import os
+import stat
 import sys
 
 import pytest
@@ -51,6 +52,33 @@ def test_a_file_that_is_gone(tmp_path):
         write_fixed(str(tmp_path / "a.py"), "a\n", "b\n")
     with pytest.raises(WriteError, match=r"cannot be written"):
         write_atomically(str(tmp_path / "none" / "a.py"), b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_a_pipe_stays_a_pipe(tmp_path):
+    """As do /dev/null and a shell's `>(command)`: who is root would put a file in the place of the device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        write_atomically(str(tmp_path / name), b"text")
+        assert os.read(reading, 100) == b"text"
+        os.close(reading)
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can make a device")
+def test_a_device_stays_a_device(tmp_path):
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.read_bytes()
+    except OSError as error:
+        pytest.skip(f"no device can be used here: {error}")
+    write_atomically(str(device), b"text")
+    assert stat.S_ISCHR(os.stat(device).st_mode)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX modes")

@@ -21,6 +21,7 @@ import pytest
 from dllint.runtime import population
 from dllint.runtime.isolation.starting import FORBIDDEN, Asked, CannotStart, Program, scratch_place
 from dllint.runtime.launch import environment, mark
+from dllint.runtime.trackers import OFFLINE
 
 SOURCES = str(Path(__file__).parents[2] / "src")
 WAYS = Path(__file__).parent / "programs" / "ways.py"
@@ -183,6 +184,20 @@ def test_saves_can_be_allowed(work: Path) -> None:
     assert run(work, "--allow-saves", "train.py").returncode == 0
     assert (work / "last.pt").read_text() == "half trained" and not (work / "best.ckpt").exists()
     assert told(work)["isolation"]["kind"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "expected"),
+    [((), {}, "offline 1"), ((), {"WANDB_MODE": "online"}, "online 1"), (("--allow-saves",), {}, "unset unset")],
+)
+def test_trackers_are_kept_offline(
+    work: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], given: dict[str, str], expected: str
+) -> None:
+    for name, _ in OFFLINE.values():
+        monkeypatch.delenv(name, raising=False)
+    names = ("WANDB_MODE", "CLEARML_OFFLINE_MODE")
+    (work / "train.py").write_text(f"import os\nprint(*(os.environ.get(name, 'unset') for name in {names}))\n")
+    assert run(work, *option, "train.py", **given).stdout.splitlines()[-1:] == [expected]
 
 
 def test_without_namespaces_good_results_in_reach_keep_the_program_from_starting(work: Path) -> None:

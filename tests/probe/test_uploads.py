@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import threading
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -64,3 +67,27 @@ def test_a_server_that_cannot_be_reached(server: str, tmp_path: Path) -> None:
     with pytest.raises(OSError):
         urllib.request.urlopen(urllib.request.Request("http://127.0.0.1:1/", data=b"weights"), timeout=2)
     assert sent(tmp_path) == []
+
+
+class Transport:
+    """As those of httpx: the request is sent by its own connections, not by `http.client`."""
+
+    def handle_request(self, request: Any) -> str:
+        return "sent"
+
+    async def handle_async_request(self, request: Any) -> str:
+        return "sent"
+
+
+def test_data_that_httpx_sends(server: str, tmp_path: Path) -> None:
+    module: Any = SimpleNamespace(HTTPTransport=type("One", (Transport,), {}), AsyncHTTPTransport=Transport)
+    uploads.hook_httpx(module)
+
+    def request(method: str, host: str) -> Any:
+        return SimpleNamespace(method=method, url=SimpleNamespace(host=host))
+
+    assert module.HTTPTransport().handle_request(request("PUT", "hub.example.org")) == "sent"
+    assert module.HTTPTransport().handle_request(request("GET", "other.example.org")) == "sent"
+    later = module.AsyncHTTPTransport().handle_async_request(request("POST", "later.example.org"))
+    assert asyncio.run(later) == "sent"
+    assert sent(tmp_path) == [("PUT", "hub.example.org"), ("POST", "later.example.org")]

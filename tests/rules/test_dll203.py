@@ -188,7 +188,27 @@ def judge():
 """,
 }
 
+SHARED = """\
+import multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.seen = {made}
+
+    def __getitem__(self, index):
+        return self.seen[index]
+
+DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+"""
+for made in ('mp.Array("d", 64)', 'mp.Array("d", 64, lock=True)', 'mp.Value("d", 0.0)'):
+    FOUND[f"shared memory with a lock: {made}"] = {"data.py": SHARED.format(made=f"{made}  # DLL203")}
+
 SILENT: dict[str, str] = {
+    **{
+        f"shared memory without a lock: {made}": SHARED.format(made=made)
+        for made in ('mp.Array("d", 64, lock=False)', 'mp.Value("d", 0.0, lock=False)', 'mp.RawArray("d", 64)')
+    },
     "opened by the worker through a method": """\
 import lmdb
 from torch.utils.data import DataLoader, Dataset

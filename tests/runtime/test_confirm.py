@@ -469,6 +469,19 @@ def test_a_verdict_names_the_launcher(run: Recorded) -> None:
     assert evidence.endswith("the DataLoader is in a process that mp.spawn at train.py:14 started by spawn")
 
 
+def test_a_verdict_names_the_loader_where_the_finding_names_another(run: Recorded, tmp_path: Path) -> None:
+    other = tmp_path / "eval.py"
+    other.write_text("from train import *\nloader = DataLoader(Records(), num_workers=2)\n")
+    first = Place(str(other), Span(2, 10, 2, 46), "its DataLoader")
+    own = Place(run.path, run.loader_span, "its DataLoader")
+    run.loader()
+    said = "in this run, the DataLoader is that of train.py:13"
+    for related in ((first, own), (first,)):
+        verdict, evidence = run.judged(run.finding("DLL302", run.lambda_span, related=related))
+        assert verdict == "inconclusive" and evidence.endswith(said)
+    assert said not in run.judged(run.finding("DLL302", run.lambda_span, related=(own, first)))[1]
+
+
 def test_what_a_process_cannot_tell_is_no_line_that_was_not_executed(run: Recorded) -> None:
     """Python 3.10 and 3.11 do not tell the top level of the program's own file."""
     run.loader().add(Epoch, loader="70.1", batches=4)

@@ -431,10 +431,12 @@ def test_a_cache_that_is_full_after_its_first_epoch_was_a_trend(run: Recorded) -
     assert run.judged(run.about_loader("DLL304"))[0] == "confirmed"
 
 
-def test_two_looks_are_no_trend(run: Recorded) -> None:
-    run.loader().trend(*held(100, 150))
+@pytest.mark.parametrize("cut", [True, False])
+def test_two_looks_are_no_trend(run: Recorded, cut: bool) -> None:
+    """More batches are advised only where there would have been more: the data may end there, or the program fail."""
+    run.loader().trend(*held(100, 150)).add(Epoch, loader="70.1", batches=4, cut=cut)
     verdict, evidence = run.judged(run.about_loader("DLL304"))
-    assert verdict == "inconclusive" and "--max-batches" in evidence
+    assert (verdict, "--max-batches" in evidence) == ("inconclusive", cut)
 
 
 def test_below_ten_mib_nothing_is_confirmed(run: Recorded) -> None:
@@ -467,6 +469,23 @@ def test_mapped_pages_are_accounting(run: Recorded) -> None:
     assert run.discovered() == [("DLL401", "confirmed", 13)]
 
 
+def test_mapped_pages_of_workers_that_start_again_in_every_epoch(run: Recorded) -> None:
+    """The loader does already what the help advises."""
+    run.loader().grown(pss_anon=(5, 6), pss_file=(40, 90), rss=(250, 420), pss=(50, 100))
+    run.add(Iteration, loader="70.1", number=1, method="fork", workers=2)
+    assert run.judged(run.finding("DLL401")) == (
+        "inconclusive",
+        "its workers were restarted in this run, which resets RSS",
+    )
+    assert run.discovered() == []
+
+
+def test_mapped_pages_of_workers_that_live_on(run: Recorded) -> None:
+    run.loader(persistent=True).grown(pss_anon=(5, 6), pss_file=(40, 90), rss=(250, 420), pss=(50, 100))
+    run.add(Iteration, loader="70.1", number=1, method="fork", workers=2, persistent=True, fresh=False)
+    assert run.judged(run.finding("DLL401"))[0] == "confirmed"
+
+
 def test_a_few_mapped_pages_per_worker_are_too_little(run: Recorded) -> None:
     run.loader().grown(pss_anon=(5, 6), pss_file=(40, 48), rss=(250, 259), pss=(50, 59))
     assert run.judged(run.finding("DLL401"))[0] == "inconclusive"
@@ -494,6 +513,13 @@ def test_batches_made_ahead_are_not_kept(run: Recorded, batches: int, verdict: s
     run.loader().add(Batch, loader="70.1", storages=2)
     run.add(Kept, loader="70.1", batches=batches, fds_a_batch=3.0, maps_a_batch=3.0)
     assert run.judged(run.about_loader("DLL306"))[0] == verdict
+
+
+def test_no_more_is_gained_than_was_seen(run: Recorded) -> None:
+    """The slope between the last two looks, taken over all batches, is more than there ever were."""
+    run.loader(workers=8).add(Batch, loader="70.1", storages=2)
+    run.add(Kept, loader="70.1", batches=16, fds_a_batch=2.0, maps_a_batch=3.0, gained=24)
+    assert run.judged(run.about_loader("DLL306"))[0] == "inconclusive"
 
 
 def test_batches_that_are_let_go(run: Recorded) -> None:

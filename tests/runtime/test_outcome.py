@@ -195,14 +195,28 @@ def test_time_that_ran_out_is_a_note(run: Recorded) -> None:
 
 
 def test_libraries_that_upload_are_named(run: Recorded) -> None:
-    run.loader().add(Uploader, name="wandb")
+    run.loader().add(Uploader, name="comet_ml")
     (note,) = told(run).notes
-    assert "wandb" in note and "--no-network" in note
+    assert note == (
+        "the program imports comet_ml, which may have uploaded results of a shortened run; --no-network prevents that"
+    )
     assert told(run, isolation=Isolation("overlay", network=False)).notes == ()
 
 
+def test_trackers_that_were_kept_offline_are_named(run: Recorded) -> None:
+    run.loader().add(Uploader, name="wandb").add(Uploader, name="swanlab")
+    notes = told(run, offline={"WANDB_MODE": "offline", "NEPTUNE_MODE": "offline"}).notes
+    assert notes == (
+        "the program imports swanlab, which may have uploaded results of a shortened run; --no-network prevents that",
+        (
+            "WANDB_MODE=offline was set, so that wandb uploads nothing of a shortened run unless the program asks for "
+            "it; --allow-saves leaves it unset"
+        ),
+    )
+
+
 def test_servers_that_were_sent_data_are_named(run: Recorded) -> None:
-    run.loader().add(Uploader, name="requests").add(Upload, method="POST", host="api.example.org")
+    run.loader().add(Uploader, name="comet_ml").add(Upload, method="POST", host="api.example.org")
     assert told(run).notes[0] == (
         "the program sent data to api.example.org, from a shortened run; --no-network prevents that"
     )

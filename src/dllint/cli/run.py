@@ -54,7 +54,10 @@ def run(
     time_limit: Annotated[
         float, option("--time-limit", "Seconds after which the run ends; 0 for no limit.", LIMITS, min=0, metavar="N")
     ] = 120,
-    allow_saves: Annotated[bool, option("--allow-saves", "Let the program write to its own files.", LIMITS)] = False,
+    allow_saves: Annotated[
+        bool,
+        option("--allow-saves", "Let the program write to its own files, and trackers such as wandb upload.", LIMITS),
+    ] = False,
     keep_writes: Annotated[
         Optional[str],
         option("--keep-writes", "Copy what the program writes into this directory.", LIMITS, metavar="DIR"),

@@ -126,6 +126,11 @@ class LoaderRun:
         return self.method != ("forkserver" if newer else "fork")
 
     @property
+    def restarted(self) -> bool:
+        """Whether later iterations started workers again, so that none lived through all epochs."""
+        return sum(one.fresh and one.workers > 0 and not one.error for one in self.iterations) > 1
+
+    @property
     def failures(self) -> list[tuple[str, str]]:
         """The exceptions of iter() and of epochs: class and text."""
         raised = [(one.error, one.text) for one in self.iterations if one.error]

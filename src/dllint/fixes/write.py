@@ -83,11 +83,17 @@ def encode(text: str, original: bytes) -> bytes:
 def write_atomically(path: str, data: bytes) -> None:
     """Replace a file's content by a rename within its directory. Its mode is kept, and a symbolic link stays a link.
 
+    What is no regular file is written to as it is: a rename would put a file in the place of `/dev/null` or a pipe.
+
     Raises:
         WriteError: the file cannot be written; it is unchanged, and no temporary file remains.
     """
     temporary = None
     try:
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+            with open(path, "wb") as stream:
+                stream.write(data)
+            return
         target = os.path.realpath(path)
         if os.path.exists(target) and not os.access(target, os.W_OK):
             raise PermissionError(None, "it is read-only")

@@ -44,8 +44,8 @@ _POOL = Refusal(
 )
 
 
-def _of_a_context(what: str, *names: str) -> dict[str, Refusal]:
-    refusal = Refusal(f"{what} of a fork context", _SEMAPHORE, "context", forked_context=True)
+def _of_a_context(what: str, *names: str, lock: bool = False) -> dict[str, Refusal]:
+    refusal = Refusal(f"{what} of a fork context", _SEMAPHORE, "context", forked_context=True, lock=lock)
     return {f"multiprocessing.{name}": refusal for name in names}
 
 
@@ -82,7 +82,7 @@ LIBRARY = Library(
         ),
         **_of_a_context("a multiprocessing lock", *_SYNCHRONISERS),
         **_of_a_context("a multiprocessing queue", "Queue", "JoinableQueue", "SimpleQueue"),
-        **_of_a_context("a shared value", "Value", "Array"),
+        **_of_a_context("a shared value", "Value", "Array", lock=True),
         "multiprocessing.Manager": Refusal("a multiprocessing manager", instance("weakref.ReferenceType"), "manager"),
     },
     replaces_pickle=frozenset({"multiprocess"}),

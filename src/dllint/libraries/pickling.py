@@ -25,12 +25,14 @@ class Refusal(NamedTuple):
         errors: the error messages by Python version.
         remedy: the key of the remedy on the page of DLL203.
         forked_context: whether it fails only if a fork context created it and another context starts the process.
+        lock: whether its lock is what fails, which `lock=False` leaves out.
     """
 
     what: str
     errors: Errors
     remedy: str = "main"
     forked_context: bool = False
+    lock: bool = False
 
     def error(self, python: tuple[int, int]) -> str:
         """Return the error message of the given Python version."""

@@ -167,10 +167,14 @@ class Batch(Record, kind="batch"):
 
 @dataclass(frozen=True)
 class Kept(Record, kind="kept"):
-    """Descriptors, and maps of shared tensors, that the consumer gains per batch (least squares over `batches`)."""
+    """Descriptors, and maps of shared tensors, that the consumer gains per batch (least squares over `batches`).
+
+    `gained` is by how many maps the last look exceeds the one with the fewest; `None` if unknown.
+    """
 
     loader: str = ""
     number: int = 0
     batches: int = 0
     fds_a_batch: float = 0.0
     maps_a_batch: float = 0.0
+    gained: int | None = None

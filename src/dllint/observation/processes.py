@@ -103,7 +103,7 @@ class Save(Record, kind="save"):
 
 @dataclass(frozen=True)
 class Uploader(Record, kind="uploader"):
-    """The process imported a library that sends results to a server: an experiment tracker or an HTTP client."""
+    """The process imported an experiment tracker, which sends results to a server."""
 
     name: str = ""
 

@@ -64,7 +64,8 @@ def _extend(name: str, spec: ModuleSpec) -> None:
             original(module)
         loader.__dict__.pop("exec_module", None)
         for hook in _hooks.pop(name, ()):
-            _call(name, hook, module)
+            with sites.hidden:
+                _call(name, hook, module)
 
     try:
         loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -136,4 +136,19 @@ class _Transparent:
             unseen(error)
 
 
+class _Hidden:
+    """Context of instrumentation: an interrupt that arrives in it leaves it as if it had arrived in the program's call.
+
+    Python 3.10 adds the frame with the context again.
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None:
+            error.__traceback__ = None
+
+
 transparent = _Transparent()
+hidden = _Hidden()

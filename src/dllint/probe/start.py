@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-_UPLOADERS = ("wandb", "mlflow", "comet_ml", "neptune", "clearml", "swanlab", "requests", "httpx", "boto3")
-"""Libraries with which programs upload their results. What is sent over `http.client`, as requests and urllib do, is
-recorded with its server."""
+_UPLOADERS = ("wandb", "comet_ml", "neptune", "clearml", "swanlab")
+"""Experiment trackers, which send what they log in ways of their own. What is sent over `http.client`, as by requests,
+urllib and boto3, or over httpx is recorded with its server."""
 
 
 def begin(directory: str) -> None:
@@ -46,6 +46,7 @@ def begin(directory: str) -> None:
     for name in _UPLOADERS:
         imports.when(name, _tell_uploader)
     imports.when("http.client", _hook_http)
+    imports.when("httpx", _hook_httpx)
     imports.when("multiprocessing.process", _hook_processes)
     imports.when("multiprocessing.queues", _hook_queues)
     imports.when("subprocess", _hook_subprocess)
@@ -117,6 +118,12 @@ def _hook_http(module: ModuleType) -> None:
     from dllint.probe import uploads
 
     uploads.hook(module)
+
+
+def _hook_httpx(module: ModuleType) -> None:
+    from dllint.probe import uploads
+
+    uploads.hook_httpx(module)
 
 
 def _hook_replicas(module: ModuleType) -> None:

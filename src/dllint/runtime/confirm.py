@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from dllint import registry
 from dllint.evidence.judgement import Case, Judgement
-from dllint.evidence.loader_runs import Seen
+from dllint.evidence.loader_runs import Seen, is_at
 from dllint.evidence.wording import describe
 from dllint.finding import Finding
 from dllint.observation import Observation
@@ -51,7 +51,7 @@ def confirm(
         selects: whether a rule is enabled; hazards that only the run saw are reported for enabled rules.
     """
     seen = Seen(observation, hung, allowed)
-    judged = [_told(finding, _with_launcher(finding, judge(finding, seen, allowed), seen)) for finding in findings]
+    judged = [_told(finding, _with_places(finding, judge(finding, seen, allowed), seen)) for finding in findings]
     judged += [one for one in discover(seen, judged, allowed) if selects(one.code)]
     death = explain(seen, judged) if hung or failed else None
     if death is not None and selects(death.finding.code):
@@ -108,6 +108,23 @@ def _unseen_line(judgement: Judgement, executed: bool | None) -> Judgement:
     if executed:
         return Case.inconclusive("the line ran, but the run measured nothing about it")
     return Case.not_reached("this run recorded nothing from there")
+
+
+def _with_places(finding: Finding, judgement: Judgement, seen: Seen) -> Judgement:
+    """Add the loader that was judged, if the finding names another one, and the launcher of its process."""
+    return _with_launcher(finding, _with_loader(finding, judgement, seen), seen)
+
+
+def _with_loader(finding: Finding, judgement: Judgement, seen: Seen) -> Judgement:
+    """Add the place of the run's loader, where the first loader that the finding names was not built."""
+    named = [one for one in finding.related if seen.builds_a_loader(one.path, one.span)]
+    runs = [run for run in seen.matching(finding) if run.iterated and run.loader.site is not None]
+    if judgement.verdict == "not reached" or not named or not runs:
+        return judgement
+    if any(is_at(run.loader.site, named[0].path, named[0].span) for run in runs):
+        return judgement
+    line = f"in this run, the DataLoader is that of {describe(runs[0].loader.site)}"
+    return replace(judgement, evidence=(*judgement.evidence, line))
 
 
 def _with_launcher(finding: Finding, judgement: Judgement, seen: Seen) -> Judgement:

@@ -1,8 +1,8 @@
 """Starts the user's program under instrumentation, watches it, and ends it when the time is up.
 
-The program runs in its own session, with the interpreter that dllint runs in. Only two variables of its environment
-change: PYTHONPATH, which brings the probe's sitecustomize to every Python process, and the one that names the scratch
-directory.
+The program runs in its own session, with the interpreter that dllint runs in. Few variables of its environment change:
+PYTHONPATH, which brings the probe's sitecustomize to every Python process, those that name the scratch directory and
+the launcher, and those that keep experiment trackers offline (`trackers`).
 """
 
 from __future__ import annotations

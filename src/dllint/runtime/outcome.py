@@ -21,6 +21,7 @@ from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
 from dllint.runtime.crash import Crash, crash, waiting
 from dllint.runtime.run import Run
+from dllint.runtime.trackers import OFFLINE
 
 MOST_HOSTS = 4
 """Maximum number of servers that are named to which the program sent data."""
@@ -183,7 +184,9 @@ def _notes(run: Run) -> Iterator[str]:
         yield "the program failed because its epochs were cut short: --max-batches 0 runs them in full"
     if not any(run.observation.of(Loader)):
         yield "the program built no DataLoader in this run: no finding about loaders could be judged"
-    uploading = sorted({one.name for one in run.observation.of(Uploader)})
+    imported = sorted({one.name for one in run.observation.of(Uploader)})
+    offline = {name: f"{variable}={value}" for name, (variable, value) in OFFLINE.items() if variable in run.offline}
+    uploading = [name for name in imported if name not in offline]
     hosts = sorted({one.host for one in run.observation.of(Upload)})
     if hosts and run.isolation.network:
         more = f" and {len(hosts) - MOST_HOSTS} more" if len(hosts) > MOST_HOSTS else ""
@@ -192,7 +195,16 @@ def _notes(run: Run) -> Iterator[str]:
             "--no-network prevents that"
         )
     elif uploading and run.isolation.network:
-        yield f"the program imports {', '.join(uploading)}: its uploads were sent; --no-network prevents that"
+        yield (
+            f"the program imports {', '.join(uploading)}, which may have uploaded results of a shortened run; "
+            "--no-network prevents that"
+        )
+    for name in imported:
+        if name in offline:
+            yield (
+                f"{offline[name]} was set, so that {name} uploads nothing of a shortened run unless the program asks "
+                "for it; --allow-saves leaves it unset"
+            )
     yield from run.problems
     if run.killed:
         which = "that the program left behind" if run.ended == "itself" else "that still ran"

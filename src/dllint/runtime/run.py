@@ -7,14 +7,14 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dllint import observation
 from dllint.observation import Launch, Observation, Process, Site, Throwaway
 from dllint.probe import plan
 from dllint.run_report import Isolation, Written
-from dllint.runtime import limits, population
+from dllint.runtime import limits, population, trackers
 from dllint.runtime.isolation import writes
 from dllint.runtime.isolation.reach import good_file
 from dllint.runtime.isolation.starting import Asked, CannotStart, Program, scratch_place
@@ -90,6 +90,7 @@ class Run:
         written: the files that it wrote behind the overlay.
         asked: the signal that asked dllint to end; `None` if there was none.
         memory_kills: number of processes that the kernel killed for lack of memory meanwhile.
+        offline: the variables that were set so that experiment trackers upload nothing.
     """
 
     command: tuple[str, ...]
@@ -109,6 +110,7 @@ class Run:
     kept_in: str = ""
     asked: int | None = None
     memory_kills: int = 0
+    offline: Mapping[str, str] = field(default_factory=dict)
 
 
 def _ending(limit: float) -> float:
@@ -163,13 +165,14 @@ def run(options: Options) -> Run:
         kept_in=options.keep_writes or "" if isolation.kind == "overlay" else "",
         asked=signals.number,
         memory_kills=limits.memory_kills() - kills,
+        offline=_offline(options),
     )
 
 
 def _asked(options: Options, argv: Sequence[str], scratch: str) -> Asked:
     return Asked(
         argv=tuple(argv),
-        environment=environment(scratch),
+        environment={**environment(scratch), **_offline(options)},
         mark=mark(scratch),
         scratch=scratch,
         temporary=options.scratch is None,
@@ -177,6 +180,10 @@ def _asked(options: Options, argv: Sequence[str], scratch: str) -> Asked:
         needed=tuple(dict.fromkeys((os.getcwd(), tempfile.gettempdir(), *options.directories))),
         to_stderr=options.program_to_stderr,
     )
+
+
+def _offline(options: Options) -> dict[str, str]:
+    return {} if options.allow_saves else trackers.set_offline(os.environ)
 
 
 def _isolate(options: Options, program: Program, scratch: str) -> Isolation:

@@ -424,6 +424,34 @@ def safetensors():
 
 
 @way
+def transformers():
+    library("transformers")
+    from transformers import BertConfig, BertModel
+
+    tiny = BertConfig(vocab_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+    BertModel(tiny).save_pretrained(".")
+    assert BertModel.from_pretrained(".").config.hidden_size == 8
+    assert os.path.getsize("model.safetensors") > 100
+
+
+@way
+def lightning():
+    lightning, torch = library("lightning"), library("torch")
+    trainer = lightning.Trainer(logger=False, enable_progress_bar=False, accelerator="cpu", enable_checkpointing=True)
+    module = lightning.LightningModule()
+    module.inner = torch.nn.Linear(1, 1)
+    trainer.strategy.connect(module)
+    trainer.save_checkpoint("best.ckpt")
+    assert "state_dict" in torch.load("best.ckpt", weights_only=False)
+
+
+@way
+def joblib():
+    library("joblib").dump({"a": 1}, "last.pt")
+    assert library("joblib").load("last.pt") == {"a": 1}
+
+
+@way
 def tensorboard():
     writer = library("torch.utils.tensorboard").SummaryWriter("runs")
     writer.add_scalar("a", 1.0)

@@ -231,15 +231,22 @@ def epoch_ended(iteration: events.Iteration) -> None:
     _looked_at.discard(_key(iteration))
     points = _points.pop(_key(iteration), [])
     points = [point for point in points if point[0] >= 2]
-    if len(points) > 1:
-        recorder.record(
-            "kept",
-            loader=iteration.loader,
-            number=iteration.number,
-            batches=points[-1][0],
-            fds_a_batch=_slope([(count, fds) for count, fds, _ in points]),
-            maps_a_batch=_slope([(count, maps) for count, _, maps in points if maps is not None]),
-        )
+    if len(points) < 2:
+        return
+    fds = _slope([(count, fds) for count, fds, _ in points])
+    tensors = [(count, maps) for count, _, maps in points if maps is not None]
+    if fds < _PER_BATCH and not _by_files():
+        # Batches that wait for their turn come and go.
+        tensors = []
+    recorder.record(
+        "kept",
+        loader=iteration.loader,
+        number=iteration.number,
+        batches=points[-1][0],
+        fds_a_batch=fds,
+        maps_a_batch=_slope(tensors),
+        gained=tensors[-1][1] - min(maps for _, maps in tensors) if tensors else 0,
+    )
 
 
 def _epoch_end(iteration: events.Iteration) -> None:

@@ -156,9 +156,12 @@ def _batches_until_full(run: LoaderRun, kept: Kept) -> int:
 
 
 def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:
-    """Whether the growth exceeds what prefetched batches, made before their turn, can explain."""
+    """Whether the growth exceeds what prefetched batches, made before their turn, and the one in use can explain."""
     storages = max(1, run.first_batch.storages if run.first_batch is not None else 1)
-    return kept.maps_a_batch * (kept.batches - 2) > run.prefetch_factor * run.count * storages
+    gained = kept.maps_a_batch * (kept.batches - 2)
+    if kept.gained is not None:
+        gained = min(gained, kept.gained)
+    return gained > (run.prefetch_factor * run.count + 1) * storages
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -16,7 +16,9 @@ def judge(case: Case) -> Judgement:
     """Do forked workers copy pages (DLL302), or do workers keep allocating memory (DLL304)?"""
     seen = max(filter(None, map(trend, case.runs)), key=lambda one: one.most, default=None)
     if seen is None:
-        return case.inconclusive("each worker made too few batches to see a trend: --max-batches gives it more")
+        few = "each worker made too few batches to see a trend"
+        cut = any(epoch.cut for run in case.runs for epoch in run.epochs)
+        return case.inconclusive(f"{few}: --max-batches gives it more" if cut else few)
     after = f"within {counted(seen.batches, 'batch')}"
     if not seen.is_shared and seen.growing:
         return case.inconclusive(f"the memory of {seen.growing} of {counted(seen.workers, 'worker')} grew {after}")

@@ -256,6 +256,8 @@ def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None
         return None
     if row is not None and row.forked_context and not _forked(project, context, explicit):
         return None
+    if row is not None and row.lock and not _is_locked(project, value):
+        return None
     if row is not None and row.remedy == "view" and name.startswith("dict()") and project.world.called("Manager"):
         return None
     return row
@@ -303,6 +305,13 @@ def _forked(project: Project, context: str | None, explicit: bool) -> bool:
     if not explicit or project.world.called("set_start_method"):
         return False
     return "fork" in project.targets.default_start_methods()
+
+
+def _is_locked(project: Project, value: Instance) -> bool:
+    """Whether `multiprocessing.Value` or `Array` adds a lock: by default, and with `lock=True`."""
+    assert value.file is not None
+    given = project.evaluate_argument(value.file, value.call, -1, "lock", value.frame)
+    return given is None or (bool(given) and all(isinstance(one, Const) and one.value is True for one in given))
 
 
 def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:

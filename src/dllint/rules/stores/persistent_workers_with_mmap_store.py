@@ -65,7 +65,10 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
 
 def judge(case: Case) -> Judgement:
     """Do mapped pages count in every worker, while no memory is used up?"""
-    grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.rss_last - one.rss_first, default=None)
+    lasting = [run for run in case.runs if not run.restarted]
+    if not lasting:
+        return case.inconclusive("its workers were restarted in this run, which resets RSS")
+    grown = max(filter(None, map(growth, lasting)), key=lambda one: one.rss_last - one.rss_first, default=None)
     if grown is None:
         return case.inconclusive("no worker lived long enough for two measurements")
     rss = grown.rss_last - grown.rss_first
@@ -91,5 +94,5 @@ def _most_mapped(case: Case) -> int:
 
 
 def concerns(run: LoaderRun) -> bool:
-    grown = growth(run)
+    grown = None if run.restarted else growth(run)
     return grown is not None and grown.workers > 1 and grown.rss_last - grown.rss_first >= MANY_MAPPED
