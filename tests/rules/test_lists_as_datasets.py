@@ -278,3 +278,48 @@ def build(paths):
         "kept here as `high`",
         "kept here as `masks`",
     ]
+
+
+COCO = """\
+import torchvision
+from torch.utils.data import DataLoader
+from torchvision.datasets import CocoDetection
+
+class Detection(torchvision.datasets.CocoDetection):
+    def __init__(self, folder, names, transforms):
+        super().__init__(folder, names)  # DLL302
+        self._transforms = transforms
+
+    def __getitem__(self, index):
+        return self._transforms(*super().__getitem__(index))
+
+class Plain(CocoDetection):
+    pass
+
+class Around:
+    def __init__(self, folder, names):
+        self.inner = CocoDetection(folder, names)  # DLL302
+
+    def __len__(self):
+        return len(self.inner)
+
+    def __getitem__(self, index):
+        return self.inner[index]
+
+class Own(CocoDetection):
+    def __init__(self, folder):
+        self.folder = folder
+
+def build(folder, names):
+    DataLoader(Detection(folder, names, len), num_workers=4)
+    DataLoader(CocoDetection(folder, names), num_workers=4)  # DLL302
+    DataLoader(Plain(folder, names), num_workers=4)  # DLL302
+    DataLoader(Around(folder, names), num_workers=4)
+    DataLoader(Own(folder), num_workers=4)
+    DataLoader(CocoDetection(folder, names))
+    DataLoader(torchvision.datasets.ImageFolder(folder), num_workers=4)
+"""
+
+
+def test_datasets_of_a_library_that_keep_records(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    assert findings({"data.py": COCO}, **SELECT) == marks({"data.py": COCO})

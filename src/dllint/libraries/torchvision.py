@@ -14,6 +14,8 @@ LIBRARY = Library(
         f"torchvision.datasets.{name}": frozenset({"is_valid_file", "allow_empty"})
         for name in ("ImageFolder", "DatasetFolder")
     },
+    # torchvision/datasets/coco.py: `self.coco = COCO(annFile)`
+    readers={f"torchvision.datasets.{name}": "table" for name in ("CocoDetection", "CocoCaptions")},
     path_functions=frozenset({"read_image", "read_video", "decode_jpeg", "default_loader", "pil_loader"}),
     new_tensors=frozenset(
         {

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.facts.schema import Argument
-from dllint.inference.values import Display, External, Instance, Unknown, Value
+from dllint.inference.values import Class, Display, External, Instance, Unknown, Value
 from dllint.libraries.contents import held_by
-from dllint.libraries.index import canonical
-from dllint.libraries.records import RECORDS, ROWS
+from dllint.libraries.index import READERS, canonical
+from dllint.libraries.records import RECORDS, ROWS, TABLE
+from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.memory.objects_from_files import Records
@@ -36,6 +37,7 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
     """The reading of records that a loader gets as its dataset, in a list or dict, or in a subset of one; None for any
     other dataset.
 
+    A library's dataset that keeps records counts as one: `DataLoader(CocoDetection(root, names))`.
     Lines of a file are none: what the workers do with a line is not known, and most such lists are lists of paths.
     """
     argument = dataset_argument(loader)
@@ -49,8 +51,28 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
         reading = held.reading if held is not None else None
         if reading is None and (isinstance(value, Unknown) or records.is_part(value)):
             reading = records.trace(argument.value, loader.site)
-        if reading is not None and reading.kind in (RECORDS, ROWS):
+        if reading is not None and reading.kind in (RECORDS, ROWS, TABLE):
             return reading
+    return None
+
+
+def constructing_base(project: Project, value: Instance) -> tuple[SourceFile, int, str] | None:
+    """The call that gives a dataset of the project its records where its class extends a library's dataset that keeps
+    them, and the last name of that: `super().__init__(root, names)`, or the call of the class without a constructor.
+    None if it extends no such dataset."""
+    if not isinstance(value.of, Class):
+        return None
+    hierarchy = project.world.hierarchy
+    base = next((one for one in hierarchy.externals(value.of) if READERS.get(canonical(one)) == TABLE), None)
+    if base is None:
+        return None
+    name = base.rpartition(".")[2]
+    init = hierarchy.method(value.of, "__init__")
+    if init is None:
+        return (value.file, value.call, name) if value.file is not None and value.call >= 0 else None
+    for index in init.file.calls_of(init.scope):
+        if last_name(init.file.calls[index].func) == "__init__":
+            return init.file, index, name
     return None
 
 

@@ -23,7 +23,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
-from dllint.rules.memory.lists_as_datasets import dataset_argument, records_given
+from dllint.rules.memory.lists_as_datasets import constructing_base, dataset_argument, records_given
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading, grows_when_forked
@@ -44,6 +44,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
+            base = constructing_base(project, value)
+            if base is not None:
+                file, call, name = base
+                place = (file, file.calls[call].span, file.calls[call].statement)
+                use = _given(project, loader, place, f"{value.of.name}.coco", name)
+                causes.add(use, (file.path, call))
             if value not in known:
                 known[value] = list(_objects(project, value))
             for keeping, held in known[value]:
@@ -66,35 +72,45 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 use = Use(finding, project.loader_place(loader), rank, (kept_too,), methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
         reading = records_given(project, loader) if project.regimes(loader) else None
-        if reading is not None:
-            use = _given(project, loader, reading)
-            causes.add(use, (reading.file.path, reading.call))
+        argument = dataset_argument(loader) if reading is not None else None
+        if reading is not None and argument is not None:
+            place = (loader.file, argument.value_span, loader.file.calls[loader.call].statement)
+            read = (Place(reading.file.path, reading.span, "read here"),)
+            shown = render(argument.value, loader.file, 40)
+            causes.add(_given(project, loader, place, shown, reading.opener, read), (reading.file.path, reading.call))
     yield from map(worst, causes)
 
 
-def _given(project: Project, loader: Loader, reading: Reading) -> Use:
-    """The finding for a list of records that is a loader's dataset itself."""
-    argument = dataset_argument(loader)
-    assert argument is not None
+def _given(
+    project: Project,
+    loader: Loader,
+    place: tuple[SourceFile, Span, Span],
+    kept: str,
+    source: str,
+    related: tuple[Place, ...] = (),
+) -> Use:
+    """The finding for records that are a loader's dataset themselves, or that a dataset of a library keeps.
+
+    Args:
+        place: the file, what the finding points at, and the statement around it.
+        kept: what holds the records.
+        source: what read them.
+    """
     regimes = project.regimes(loader)
     regime = max(regimes, key=lambda one: one.shown)
     forked = regime.method == "fork"
+    file, span, statement = place
     finding = Finding(
         CODE,
-        loader.file.path,
-        argument.value_span,
+        file.path,
+        span,
         "read_fork" if forked else "read",
-        {
-            "kept": render(argument.value, loader.file, 40),
-            "method": regime.described,
-            "remedy": "main" if forked else "sent",
-            "source": reading.opener,
-        },
+        {"kept": kept, "method": regime.described, "remedy": "main" if forked else "sent", "source": source},
         severity="info",
         start_methods=() if forked else (regime.method,),
         trace=project.chain(regime.arrival),
-        related=(Place(reading.file.path, reading.span, "read here"),),
-        statement=loader.file.calls[loader.call].statement,
+        related=related,
+        statement=statement,
     )
     methods = tuple(one.method for one in regimes if one.method != "fork")
     return Use(finding, project.loader_place(loader), 1 + regime.shown, methods=methods)
