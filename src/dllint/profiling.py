@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -51,7 +52,8 @@ class Profile:
 
     def question(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute an answer and record its time."""
-        asked = self.questions[compute.__qualname__.partition(".<locals>")[0]]
+        function = compute.func if isinstance(compute, partial) else compute
+        asked = self.questions[function.__qualname__.partition(".<locals>")[0]]
         asked.times[key] += 1
         start = time.process_time()
         self._inner.append(0.0)
