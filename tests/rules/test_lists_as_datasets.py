@@ -323,3 +323,62 @@ def build(folder, names):
 
 def test_datasets_of_a_library_that_keep_records(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
     assert findings({"data.py": COCO}, **SELECT) == marks({"data.py": COCO})
+
+
+def test_what_a_settings_file_lists_is_no_record(findings: Callable[..., Any]) -> None:
+    source = """\
+import yaml
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as file:
+            self.rows = yaml.safe_load(file)["rows"]
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]["text"]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
+"""
+    assert findings({"data.py": source}, **SELECT) == set()
+    parsed = source.replace("import yaml", "import json").replace("yaml.safe_load", "json.load")
+    assert len(findings({"data.py": parsed}, **SELECT)) == 1
+
+
+def test_a_dict_that_a_method_fills_by_the_names_of_tasks(findings: Callable[..., Any]) -> None:
+    source = """\
+import json
+from torch.utils.data import DataLoader, Dataset
+
+class Part:
+    def __init__(self, options):
+        self.options = options
+
+    def get(self, index):
+        return index * self.options["weight"]
+
+class Tasks(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+        self.parts = {}
+
+    def add(self, name, part):
+        self.parts[name] = part
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return {name: part.get(index) for name, part in self.parts.items()}
+
+def build(path, rows):
+    data = Tasks(range(rows))
+    for name, options in json.load(open(path)).items():
+        data.add(name, Part(options))
+    return DataLoader(data, num_workers=4)
+"""
+    assert findings({"data.py": source}, **SELECT) == set()

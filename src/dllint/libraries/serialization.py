@@ -6,11 +6,11 @@ from dllint.libraries.facets import Library
 LIBRARY = Library(
     pickles_by_value=frozenset({"cloudpickle.dumps", "dill.dumps", "joblib.externals.cloudpickle.dumps"}),
     replaces_pickle=frozenset({"pathos", "dill", "cloudpickle", "loky"}),
+    # YAML is left out: training projects keep their settings in it, and hardly ever their data.
     readers={
         **{f"{name}.{load}": "records" for name in ("ujson", "simplejson", "rapidjson") for load in ("load", "loads")},
         **dict.fromkeys(("orjson.loads", "jsonlines.open"), "records"),
         "lxml.etree.parse": "records",
-        **dict.fromkeys(("yaml.load", "yaml.safe_load", "yaml.full_load"), "records"),
         **dict.fromkeys(("dill.load", "joblib.load"), "opaque"),
     },
 )

@@ -242,7 +242,9 @@ class Records(Readings):
                 continue
             where = mappings.changed_at(change, value)
             looped = bool(loops(change.file, change.region)) or (
-                change.scope != site.scope and called_in_loop(self.world, change.file, change.scope)
+                change.kind != "set"
+                and change.scope != site.scope
+                and called_in_loop(self.world, change.file, change.scope)
             )
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
