@@ -989,7 +989,7 @@ def build(cfg):
     DataLoader(build_from_cfg(cfg, OTHERS), num_workers=2)  # reads: no
     DataLoader(build_from_cfg(lambda: cfg, DATASETS), num_workers=2)  # kept: no
     given = build_from_cfg(dict(type="Given", transform=lambda row: row), DATASETS)  # kept: Given.transform
-    DataLoader(given, num_workers=2)  # reads: Given | Rows
+    DataLoader(given, num_workers=2)  # reads: Given
 """,
     "what a registry of MMEngine makes by a configuration": """\
 from mmengine.registry import Registry
