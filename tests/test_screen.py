@@ -239,3 +239,13 @@ def test_what_keeps_parts_of_batches_is_read_beside_their_loop() -> None:
         meter="class Meter:\n    def add(self, b): self.rows.append(b.detach().cpu())\n" + "# a\n" * 700,
         table="class Table:\n    def add(self, b): self.rows.append(b)\n" + "# a\n" * 700,
     ) == {"run", "meter"}
+
+
+def test_what_is_given_a_loader_is_read_whatever_it_calls_it() -> None:
+    assert selected(
+        run="from DataLoader import x\nfrom steps import each\nimport tools, other\n"
+        "rows = DataLoader(d, num_workers=2)\neach(len(rows),\n    f(3), rows)\ntools.all(3, data=rows)\nother.show(d)",
+        steps="def each(rows, n):\n    for row in rows: print(row)\n" + "# a\n" * 700,
+        tools="def all(n, data):\n    for row in data: print(row)\n" + "# a\n" * 700,
+        other="def show(d):\n    for row in d: print(row)\n" + "# a\n" * 700,
+    ) == {"run", "steps", "tools"}

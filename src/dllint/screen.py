@@ -49,6 +49,10 @@ _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a module-level function ends."""
 _GIVEN = re.compile(rb"\b(?:(\w+)\.)?(\w+)\([^()]*\bself\.\w")
 """A call that receives an attribute of `self`."""
+_CALLED = re.compile(rb"\b(?:(\w+)\.)?(\w+)\(")
+_ARGUMENTS = 300
+"""Bytes after the name of a called function in which its arguments are looked for."""
+_BOUND = re.compile(rb"^[ \t]*(\w+)[ \t]*=([^=\r\n][^\r\n]*)", re.MULTILINE)
 _CLASS = re.compile(rb"^class[ \t]", re.MULTILINE)
 _READING = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter|next)__\b")
 _WORD = re.compile(rb"\w+")
@@ -219,6 +223,8 @@ def select(
     # Functions that receive an attribute of a dataset may iterate over it for each item, or fill it.
     chosen |= {other for path in loading for other in _given_attributes(path, files[path], index) if other in files}
     makers = {path for path in chosen if path in loading or imported[path] & loading}
+    # Functions that receive a loader may iterate over it, under any name.
+    chosen |= {other for path in loading for other in _given_loaders(path, files[path], index) if other in files}
     chosen |= _going_through(makers, files, imported, importing, words)
     chosen |= {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
     if sum(len(files[path]) for path in chosen - mattering) <= most:
@@ -283,10 +289,30 @@ def _going_through(
 
 def _given_attributes(path: str, data: bytes, index: ModuleIndex) -> set[str]:
     """Return the files of the functions that a dataset's methods call with one of its attributes."""
-    found: set[str] = set()
     if _READING.search(data) is None:
-        return found
-    called = {name.decode() for names in _GIVEN.findall(data) for name in names if name}
+        return set()
+    return _defining({name.decode() for names in _GIVEN.findall(data) for name in names if name}, path, data, index)
+
+
+def _given_loaders(path: str, data: bytes, index: ModuleIndex) -> set[str]:
+    """Return the files of the functions that are called with a variable that a loader is assigned to."""
+    loaders = {name for name, value in _BOUND.findall(data) if b"oader(" in value}
+    if not loaders:
+        return set()
+    given = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(loaders)))
+    called = {
+        name.decode()
+        for call in _CALLED.finditer(data)
+        if given.search(data, call.end(), call.end() + _ARGUMENTS)
+        for name in call.groups()
+        if name
+    }
+    return _defining(called, path, data, index)
+
+
+def _defining(called: set[str], path: str, data: bytes, index: ModuleIndex) -> set[str]:
+    """Return the files that a file imports some of these names from."""
+    found: set[str] = set()
     for module, level, names in imports(data):
         for name in called.intersection(names):
             found.update(index.resolve(path, module, level))
