@@ -155,7 +155,7 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
         return ()
     if any(conditional(one) or any(holds_rank(one, value) for value in _written_values(one)) for one in seedings):
         return ()
-    if _leaves_parameter(seedings):
+    if _leaves_parameter(project, seedings):
         return ()
     edits: dict[Edit, None] = {}
     for one in seedings:
@@ -190,11 +190,12 @@ def _written_values(seeding: Seeding) -> list[Expr | None]:
     return [given, event.value if event is not None else None]
 
 
-def _leaves_parameter(seedings: list[Seeding]) -> bool:
+def _leaves_parameter(project: Project, seedings: list[Seeding]) -> bool:
     """Whether a parameter besides the worker's number is used by the seeds alone."""
     root = seedings[0].root
     file = root.file
-    bound = {param.name for param in file.scopes[root.scope].params[1:]}
+    number = 1 if project.world.hierarchy.receiver_kind(root) else 0
+    bound = {param.name for param in file.scopes[root.scope].params[number + 1 :]}
     parts = (one for expr, *_ in expressions(file, root.scope) for one in without_calls(expr)) if bound else ()
     used = Counter(one.id for one in parts if isinstance(one, Name))
     written = {id(expr): expr for one in seedings for expr in _written_values(one) if expr is not None}
