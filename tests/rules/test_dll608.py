@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from dllint.finding import ReplaceExpression
+
 SELECT = {"select": ["DLL608"]}
 TRY = "def take(q):\n    try:\n        return q.get_nowait()\n    except {error}:  # DLL608\n        return 0\n"
 
@@ -78,3 +80,12 @@ def test_no_fix_where_both_names_are_taken(told: Callable[..., Any]) -> None:
     (found,) = told({"train.py": text}, **SELECT)
 
     assert found.fixes == ()
+
+
+def test_the_exception_is_imported_itself_where_a_class_has_the_module_s_name(told: Callable[..., Any]) -> None:
+    text = "from torch.multiprocessing import Queue as queue\n" + TRY.format(error="queue.Empty")
+
+    (found,) = told({"train.py": text}, **SELECT)
+
+    (fix,) = found.fixes
+    assert [one.code for one in fix.edits if isinstance(one, ReplaceExpression)] == ["Empty"]

@@ -40,9 +40,11 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
         return (Fix("Pass a sequence of that length", "unsafe", (edit,)),) if isinstance(misuse.what, Constant) else ()
     if misuse.kind != "exception" or not misuse.exact:
         return ()
-    # Programs often name a variable `queue`, which would hide the module.
+    # Programs often name a variable `queue`, or import a class under that name, which would hide the module.
     hidden = any(
-        binding.kind != "import" for scope in range(len(file.scopes)) for binding in _bound(file, scope, "queue")
+        binding.kind != "import" or binding.event.detail[:2] != ("queue", None)
+        for scope in range(len(file.scopes))
+        for binding in _bound(file, scope, "queue")
     )
     if hidden and any(_bound(file, scope, misuse.name) for scope in range(len(file.scopes))):
         return ()
