@@ -178,7 +178,10 @@ def _at(world: Engine, actuals: Actuals, keyword: str) -> Values:
         return ()
     found: list[Value] = []
     for value in world.values.evaluate(given.expr, given.site):
-        text = value.value if isinstance(value, Const) else value.suffix if isinstance(value, Pattern) else None
+        # Of a name that is put together, only whole parts after a hole are known.
+        text = value.value if isinstance(value, Const) else None
+        if isinstance(value, Pattern):
+            text = value.suffix.partition("/")[2]
         name = os.path.normpath(text).lstrip("./") if isinstance(text, str) and text.endswith(".py") else ""
         fitting = [Module(path) for path in world.files if name and f"/{path}".endswith(f"/{name}")]
         if len(fitting) != 1:
