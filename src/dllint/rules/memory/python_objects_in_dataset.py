@@ -48,7 +48,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if base is not None:
                 file, call, name = base
                 place = (file, file.calls[call].span, file.calls[call].statement)
-                use = _given(project, loader, place, f"{value.of.name}.coco", name)
+                use = _given(project, loader, place, value.of.name, name)
                 causes.add(use, (file.path, call))
             if value not in known:
                 known[value] = list(_objects(project, value))
