@@ -65,6 +65,10 @@ class Change(NamedTuple):
         spans += [self.file.calls[index].statement for index in self.file.calls_of(self.scope)]
         return next((span for span in spans if (span.line, span.column) == self.at), None)
 
+    def place(self) -> tuple[SourceFile, Span]:
+        """Return the file and the statement that contains the mutation, or the loop or comprehension around it."""
+        return self.file, self.statement() or self.file.facts.regions[self.region].span
+
 
 FILLING = frozenset({"set", "default", "merge", "add", "extend"})
 """Kinds of mutations that add elements or entries to a container."""

@@ -143,19 +143,17 @@ def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
 def _sum(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """What `sum(datasets)` gives: something with the parts of each, as `__add__` of datasets makes it."""
     plain = [one.value for one in file.calls[index].args if one.keyword is None]
-    if len(plain) != 1:
-        return None
-    parts = [part for value in world.values.evaluate(plain[0], site) for part in world.mappings.elements(value)]
-    objects = [part for part in parts if isinstance(part, Instance) and isinstance(part.of, Class)]
-    return tuple(dict.fromkeys(objects)) or None
+    return _joined(world, plain[0], site) if len(plain) == 1 else None
 
 
 def _reduced(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """What `reduce(add, datasets)` gives, in the same way."""
     args = file.calls[index].args
-    if len(args) != 2 or any(one.keyword for one in args):
-        return None
-    parts = world.values.evaluate(Element(args[1].value), site)
+    return _joined(world, args[1].value, site) if len(args) == 2 and not any(one.keyword for one in args) else None
+
+
+def _joined(world: Engine, several: Expr, site: Site) -> Values | None:
+    parts = world.values.evaluate(Element(several), site)
     objects = [part for part in parts if isinstance(part, Instance) and isinstance(part.of, Class)]
     return tuple(dict.fromkeys(objects)) or None
 

@@ -36,17 +36,14 @@ class ImportGraph:
             file = self._files.get(path)
             for _, _, (module, name, alias, level) in file.imports() if file is not None else ():
                 reached.update(dict.fromkeys(self._index.resolve(path, module, level)))
-                if file is not None and name is None:
-                    inside = self._index.inside_packages(path, module)
-                    read = attributes_read(file, alias or module) if inside else set[str]()
-                    reached.update(
-                        dict.fromkeys(one for one in inside if any(self._defines(one, part) for part in read))
-                    )
                 if name and name != "*":
                     inner = f"{module}.{name}" if module else name
                     reached.update(dict.fromkeys(self._index.resolve(path, inner, level)))
-                    inside = self._index.inside_packages(path, module) if not level else []
-                    reached.update(dict.fromkeys(one for one in inside if self._defines(one, name)))
+                inside = self._index.inside_packages(path, module) if not level and name != "*" else ()
+                if inside and file is not None:
+                    read = attributes_read(file, alias or module) if name is None else {name}
+                    defining = (one for one in inside if any(self._defines(one, part) for part in read))
+                    reached.update(dict.fromkeys(defining))
             for name in self._named(file) if file is not None else ():
                 # `import_module(f"models.{kind}")` can import any module of the package.
                 modules = self._index.beginning(path, name) if name.endswith(".") else {}

@@ -75,10 +75,7 @@ class Programs:
             if inner <= 0:
                 tops[where.path] = None
                 continue
-            callers = self.world.calls.callers(Function(where, inner)) if where.scopes[inner].kind == "function" else []
-            todo.extend((caller.file, caller.file.calls[caller.call].scope) for caller in callers if caller.call >= 0)
-            if where.scopes[inner].kind in ("lambda", "class"):
-                todo.append((where, where.scopes[inner].parent))
+            todo.extend((above, outer) for above, outer, _ in self._directly_above(where, inner))
         self._leading[(file.path, scope)] = frozenset(path for path, _ in seen)
         found = self._above[(file.path, scope)] = list(tops)
         return found
@@ -107,16 +104,23 @@ class Programs:
         todo, seen = [(file, scope)], {key}
         while todo and not limits.MODULES_ABOVE.reached(len(seen)):
             where, inner = todo.pop()
-            callers = self.world.calls.callers(Function(where, inner)) if where.scopes[inner].kind == "function" else []
-            for caller in callers:
-                if caller.call < 0:
-                    continue
-                above = caller.file.calls[caller.call].scope
-                found.setdefault((caller.file.path, above), set()).add(caller.call)
-                if (caller.file.path, above) not in seen:
-                    seen.add((caller.file.path, above))
-                    todo.append((caller.file, above))
+            for above, outer, call in self._directly_above(where, inner):
+                found.setdefault((above.path, outer), set()).add(call)
+                if (above.path, outer) not in seen:
+                    seen.add((above.path, outer))
+                    todo.append((above, outer))
         return found
+
+    def _directly_above(self, file: SourceFile, scope: int) -> Iterator[tuple[SourceFile, int, int]]:
+        """The scopes that call a function, each with its call, or the scope that a lambda or class stands in, with no
+        call (-1)."""
+        kind = file.scopes[scope].kind
+        if kind == "function":
+            for caller in self.world.calls.callers(Function(file, scope)):
+                if caller.call >= 0:
+                    yield caller.file, caller.file.calls[caller.call].scope, caller.call
+        elif kind in ("lambda", "class"):
+            yield file, file.scopes[scope].parent, -1
 
     def environment(self) -> list[EnvironmentSetting]:
         """All assignments of environment variables whose name is a string constant."""

@@ -21,6 +21,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
+from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
 from dllint.inference.values import (
@@ -224,7 +225,7 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, Comprehension):
-            reading = self.object(expr.element, _inside(expr, site), 0)
+            reading = self.object(expr.element, inside(expr, site), 0)
             if reading is not None:
                 return Held(reading.gone_through(), None)
             reading = self._new_for_each_record(expr, site)
@@ -315,7 +316,7 @@ class Records(Readings):
         `triples.append((entities[head], tail))`."""
         expr = as_display(expr, site.file)
         if isinstance(expr, Comprehension):
-            plain = expr.kind != "generator" and self._plain(List((expr.element,)), _inside(expr, site))
+            plain = expr.kind != "generator" and self._plain(List((expr.element,)), inside(expr, site))
         else:
             plain = isinstance(expr, (Tuple, List, Dict)) and self._plain(expr, site)
         if not plain:
@@ -329,7 +330,7 @@ class Records(Readings):
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
         """The same for a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
         element = as_display(expr.element, site.file)
-        if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, _inside(expr, site)):
+        if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, inside(expr, site)):
             return None
         found = self._gone_through(expr.clauses[0].iterable, site, 0)
         if found is None or found.kind not in _ROW_BY_ROW:
@@ -416,11 +417,11 @@ class Records(Readings):
             found = next((found for one in expr.elements if (found := self.object(one, site, depth + 1))), None)
             return found or self._built(expr, site, depth)
         if isinstance(expr, Comprehension) and expr.kind != "generator":
-            inside = _inside(expr, site)
+            within = inside(expr, site)
             for target in (part for clause in expr.clauses for part in without_calls(clause.target)):
-                if isinstance(target, Name) and (found := self.trace(target, inside)) is not None:
+                if isinstance(target, Name) and (found := self.trace(target, within)) is not None:
                     return found.gone_through() if found.kind != HANDLE else None
-            found = self.object(expr.element, inside, depth + 1)
+            found = self.object(expr.element, within, depth + 1)
             return found.gone_through() if found is not None else self._new_for_each_record(expr, site)
         found = self.trace(expr, site)
         if found is None:
@@ -514,8 +515,3 @@ def _statement(change: Change) -> tuple[SourceFile, Span] | None:
     """The statement that changes a container, with its file."""
     span = change.statement()
     return None if span is None else (change.file, span)
-
-
-def _inside(expr: Comprehension, site: Site) -> Site:
-    """The site where the element of a comprehension is evaluated, which alone sees its targets."""
-    return site._replace(region=site.file.inside(expr, site.at, site.region))

@@ -22,6 +22,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
+from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.index import SAME_LENGTH
@@ -48,7 +49,6 @@ class MadeInLoops:
     def __init__(self, datasets: Datasets) -> None:
         self.datasets = datasets
         self.world = datasets.world
-        self.counters: frozenset[str] = frozenset()
 
     def made(self, value: Value) -> tuple[SourceFile, Span] | None:
         """Where a list gets a new object per pass of loops over data; None if none does so provably."""
@@ -70,21 +70,20 @@ class MadeInLoops:
         if change.kind == "extend" and isinstance(added, Comprehension):
             return self._of_comprehension(added, where, around)
         if change.kind == "extend" and self._pairs_numbers(added, where, around):
-            return where.file, _statement(change)
+            return change.place()
         for expr in (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ():
             if self._is_new(expr, where) and self._many(around):
-                return where.file, _statement(change)
+                return change.place()
         return None
 
     def _of_comprehension(
         self, expr: Comprehension, site: Site, around: list[tuple[Expr, Site]]
     ) -> tuple[SourceFile, Span] | None:
-        inside = site._replace(region=site.file.inside(expr, site.at, site.region))
-        loops_of_it = [(clause.iterable, inside) for clause in expr.clauses]
-        self.counters = counters(expr, site.file)
-        if not self._is_new(expr.element, inside) or not self._many(loops_of_it + around):
+        within = inside(expr, site)
+        loops_of_it = [(clause.iterable, within) for clause in expr.clauses]
+        if not self._is_new(expr.element, within) or not self._many(loops_of_it + around):
             return None
-        return site.file, site.file.facts.regions[inside.region].span
+        return site.file, site.file.facts.regions[within.region].span
 
     def _pairs_numbers(self, added: Expr, where: Site, around: list[tuple[Expr, Site]]) -> bool:
         """Whether an expression makes tuples of numbers, `zip([i] * size, range(size))`, one per number below a bound
@@ -237,7 +236,7 @@ class MadeInLoops:
         """Whether a name is the variable of a loop over a range, the number that `enumerate` gives, or one that counts
         by constants: `i = 0`, `i += 1`."""
         events = site.file.scopes[site.scope].events
-        if expr.id in self.counters or any(
+        if any(
             expr.id in _counters(event.target, event.value, site.file)
             for event in events
             if event.kind == "for" and event.target is not None and event.value is not None
@@ -264,13 +263,3 @@ def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:
     first = target.elements[0] if isinstance(target, (Tuple, List)) else target
     if isinstance(first, Name) and (last == "enumerate" if first is not target else last in _RANGES):
         yield first.id
-
-
-def counters(expr: Comprehension, file: SourceFile) -> frozenset[str]:
-    """The variables of a comprehension that number its passes."""
-    return frozenset(name for clause in expr.clauses for name in _counters(clause.target, clause.iterable, file))
-
-
-def _statement(change: Change) -> Span:
-    """The statement that adds to a container, or that of the loop around it."""
-    return change.statement() or change.file.facts.regions[change.region].span

@@ -23,6 +23,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
+from dllint.inference.all_entries import inside
 from dllint.inference.memo import Table
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
@@ -286,10 +287,9 @@ class Readings(ABC):
     def _of_pairs(self, pairs: Comprehension, site: Site) -> Reading | None:
         """The reading that the values of `dict([(key, value) for …])` come from. Its keys are as many as its loop
         has passes, and no items of data by themselves."""
-        inside = site._replace(region=site.file.inside(pairs, site.at, site.region))
         element = pairs.element
         value = element.elements[1] if isinstance(element, Tuple) and len(element.elements) == 2 else element
-        found = self.object(value, inside, 1)
+        found = self.object(value, inside(pairs, site), 1)
         return None if found is None else replace(found, level=0, seen=True)
 
     def _handed_back(self, index: int, site: Site) -> Reading | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
+from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
@@ -18,7 +19,7 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
-from dllint.rules.memory.objects_made_in_loops import MadeInLoops, counters
+from dllint.rules.memory.objects_made_in_loops import MadeInLoops
 from dllint.rules.memory.path_lists import PATH, used_parts
 from dllint.span import Span
 
@@ -82,19 +83,19 @@ class RecordsPerItem:
             return None
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):
-            return site.file, site.file.facts.regions[_inside(expr, site).region].span
+            return site.file, site.file.facts.regions[inside(expr, site).region].span
         for change in limits.CHANGES.first(list(self.project.datasets.filling(value))):
             if change.value is None:
                 continue
             where = self.world.mappings.changed_at(change, value)
             if change.kind in ("add", "set") and self._looped(change, site):
-                return change.file, _statement(change)
+                return change.place()
             if change.kind in ("extend", "merge"):
                 if self._looped(change, site):
-                    return change.file, _statement(change)
+                    return change.place()
                 for one in self.world.values.evaluate(change.value, where):
                     if self._place(one, depth + 1):
-                        return change.file, _statement(change)
+                        return change.place()
         if isinstance(expr, CallRef):
             for one in value.parts if isinstance(value, Display) else ():
                 found = self._place(one, depth + 1)
@@ -130,10 +131,8 @@ class RecordsPerItem:
 
     def _added(self, value: Display | Mapping, depth: int) -> Iterator[tuple[Expr, Site]]:
         expr, site = value.written.expr, value.written.site
-        self.in_loops.counters = frozenset()
         if isinstance(expr, Comprehension):
-            self.in_loops.counters = counters(expr, site.file)
-            yield expr.element, _inside(expr, site)
+            yield expr.element, inside(expr, site)
         for change in limits.CHANGES.first(list(self.project.datasets.filling(value))):
             if change.value is None:
                 continue
@@ -162,9 +161,11 @@ class RecordsPerItem:
     def _is_plain(self, value: Instance) -> bool:
         """Whether an object is a mere record: its class has no methods but special ones, it was given several fields,
         and it makes neither a path nor an array of them."""
-        if not isinstance(value.of, Class) or not self.in_loops.is_record(value.of) or value.file is None:
+        if not isinstance(value.of, Class) or value.file is None or value.call < 0:
             return False
-        given = [one for one in value.file.calls[value.call].args if value.call >= 0]
+        if not self.in_loops.is_record(value.of):
+            return False
+        given = value.file.calls[value.call].args
         site = self.world.call_site(value.file, value.call, value.frame)
         return (
             sum(not self.in_loops.is_number(one.value, site) for one in given) > 1
@@ -187,11 +188,3 @@ class RecordsPerItem:
             if len(parts) > 1:
                 return True
         return self._place(value, 1) is not None
-
-
-def _statement(change: Change) -> Span:
-    return change.statement() or change.file.facts.regions[change.region].span
-
-
-def _inside(expr: Comprehension, site: Site) -> Site:
-    return site._replace(region=site.file.inside(expr, site.at, site.region))
