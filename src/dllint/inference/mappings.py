@@ -438,6 +438,8 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
+            if (named := self.world.named_tuples.view(value)) is not None:
+                return self.lists.elements(named)
             given = generators.elements(self.world, value) or mapped(self.world, value) or None
             if not given and is_iterator(self.world, value):
                 # A loop can wrap an iterator in itself: `rows = filter(keep, rows)`.
