@@ -87,6 +87,8 @@ class LauncherApi(NamedTuple):
         lead: number of arguments put before the caller's (a process index).
         daemonic: whether its processes may not have children.
         cuda: whether its processes may compute on CUDA; False if it starts them for other devices.
+        optional: whether the call may go without a function; it is no launch then, as that of a pool is none whose
+            tasks follow.
     """
 
     target: str
@@ -99,6 +101,7 @@ class LauncherApi(NamedTuple):
     lead: int = 0
     daemonic: bool = False
     cuda: bool = True
+    optional: bool = False
 
 
 class PoolApi(NamedTuple):
