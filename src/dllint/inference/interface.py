@@ -96,6 +96,10 @@ class Knowledge(Protocol):
     def canonical(self, name: str) -> str:
         """Return the canonical name of an API that can be reached by several names."""
 
+    def arguments_kept(self, name: str) -> Collection[tuple[str, int]]:
+        """Return the attributes in which objects of external classes with this last name keep arguments, each with the
+        argument's position."""
+
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
         """Return an entry of the attribute dict of an object or module; None for an entry of anything else."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins as python
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
@@ -189,6 +189,10 @@ class Libraries:
         found = form(index.canonical(name))
         return found is not None and found[0] == FRAME
 
+    @staticmethod
+    def arguments_kept(name: str) -> Collection[tuple[str, int]]:
+        return index.ARGUMENTS_KEPT.get(name, ())
+
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
         return in_dictionary(self.world, base, index, site)
 
@@ -261,8 +265,20 @@ class Libraries:
     def attribute(self, value: Instance, name: str) -> Values:
         if name == "value" and (held := self.flags.held(value)):
             return held
-        module = isinstance(value.of, External) and value.of.name in IMPORTING
-        return self.named.defined(name) if module else ()
+        if isinstance(value.of, External) and value.of.name in IMPORTING:
+            return self.named.defined(name)
+        return self._argument_kept(value, name) if isinstance(value.of, External) and value.call >= 0 else ()
+
+    def _argument_kept(self, value: Instance, name: str) -> Values:
+        """Return the constructor's argument that an attribute of an external object holds; empty if there is none."""
+        position = index.argument_kept(value.of.name, name)
+        if position is None:
+            return ()
+        actuals = self.world.made_with(value)
+        given = actuals.keywords.get(name)
+        if given is None and 0 <= position < len(actuals.positional):
+            given = actuals.positional[position]
+        return self.world.values.passed(given) if given is not None else ()
 
     def member(self, owner: External | Class | Function, name: str) -> Values:
         if isinstance(owner, External):
