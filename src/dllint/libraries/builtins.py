@@ -438,6 +438,8 @@ RESULTS: dict[str, Handler] = {
     "argparse.Namespace": _mapping,
     "types.SimpleNamespace": _mapping,
     "munch.Munch": _mapping,
+    # munch/__init__.py: dicts inside become of this class too, as their attributes already are here
+    **dict.fromkeys(("munch.munchify", "munch.Munch.fromDict"), first_argument),
     "box.Box": _mapping,
     "ml_collections.ConfigDict": _mapping,
     "yacs.config.CfgNode": _mapping,
