@@ -109,6 +109,11 @@ def of_named_tuple(world: Engine, cls: Class) -> tuple[str, ...]:
     return tuple(_names(world, cls)) if NAMED_TUPLE in world.hierarchy.externals(cls) else ()
 
 
+def names(world: Engine, cls: Class) -> tuple[str, ...]:
+    """Return the names of the fields that the constructor takes."""
+    return tuple(_names(world, cls))
+
+
 def has_fields(world: Engine, cls: Class) -> bool:
     """Whether the constructor of a class takes the values of its fields."""
     if world.hierarchy.method(cls, "__init__") is not None:

@@ -35,6 +35,7 @@ from dllint.libraries import (
     named_tuples,
     ray,
     registries,
+    replaced_fields,
     texts,
 )
 from dllint.libraries.argparse import Parsers
@@ -147,6 +148,7 @@ class Libraries:
             **ray.RESULTS,
             **concurrent_futures.RESULTS,
             **named_tuples.RESULTS,
+            **replaced_fields.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **dict.fromkeys(LOCATING, self.named.located),
             **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
@@ -308,7 +310,11 @@ class Libraries:
             return registries.configured(actuals, file, index)
         if self.instantiation.instantiates(file, index):
             return self.instantiation.configured(actuals, file, index)
-        return self.filled.configured(actuals, file, index)
+        filled = self.filled.configured(actuals, file, index)
+        if filled is not actuals:
+            return filled
+        site = self.world.call_site(file, index, frame)
+        return replaced_fields.configured(self.world, actuals, file, index, site)
 
     def fills(self, file: SourceFile, index: int) -> bool:
         return self.filled.fills(file, index)
