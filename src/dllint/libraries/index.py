@@ -88,6 +88,8 @@ _KEPT_AS = _joined(one.kept_as for one in LIBRARIES)
 ARGUMENTS_KEPT: dict[str, dict[tuple[str, int], None]] = {}
 """The last name of a class → the attributes that hold arguments, each with the argument's position."""
 for _name, _attributes in _KEPT_AS.items():
+    if _name.endswith("."):
+        continue
     ARGUMENTS_KEPT.setdefault(_name.rpartition(".")[2], {}).update(dict.fromkeys(_attributes.items()))
 LISTS_ARGUMENTS = _union(one.lists_arguments for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
