@@ -90,6 +90,107 @@ def work():
     mp.get_context("spawn").Process(target=lambda: print(1)).start()  # DLL207
 """
     },
+    "target in a dict": {
+        "work.py": """\
+import multiprocessing as mp
+
+def work():
+    options = {"target": lambda: print(1)}  # DLL207
+    mp.get_context("spawn").Process(**options).start()
+"""
+    },
+    "target in a dict that is filled": {
+        "work.py": """\
+import multiprocessing as mp
+
+def work():
+    options = dict(daemon=True)
+    options["target"] = lambda: print(1)  # DLL207
+    mp.get_context("spawn").Process(**options).start()
+"""
+    },
+    "target through a helper with keywords": {
+        "launch.py": """\
+import multiprocessing as mp
+
+def start(**options):
+    process = mp.get_context("spawn").Process(**options)
+    process.start()
+    return process
+""",
+        "work.py": """\
+from launch import start
+
+def work():
+    start(target=lambda: print(1))  # DLL207
+""",
+    },
+    "target bound by a partial": {
+        "work.py": """\
+import multiprocessing as mp
+from functools import partial
+
+def work():
+    make = partial(mp.get_context("spawn").Process, target=lambda row: print(row))  # DLL207
+    make(args=(1,)).start()
+"""
+    },
+    "task out of a list": {
+        "work.py": """\
+from concurrent.futures import ProcessPoolExecutor
+
+def work():
+    job = (lambda row: row, 1)  # DLL207
+    with ProcessPoolExecutor() as pool:
+        return pool.submit(*job)
+"""
+    },
+    "task in a dict": {
+        "work.py": """\
+from multiprocessing import Pool
+
+def work():
+    with Pool() as pool:
+        return pool.apply_async(**{"func": lambda row: row, "args": (1,)}).get()  # DLL207
+"""
+    },
+    "initializer of a pool of a spawn context": {
+        "work.py": """\
+import multiprocessing as mp
+
+def square(row):
+    return row * row
+
+def work(rows, seed):
+    def prepare():  # DLL207
+        print(seed)
+
+    with mp.get_context("spawn").Pool(2, prepare) as pool:
+        return pool.map(square, rows)
+"""
+    },
+    "initializer of an executor": {
+        "work.py": """\
+import multiprocessing as mp
+from concurrent.futures import ProcessPoolExecutor
+
+def square(row):
+    return row * row
+
+def work(rows):
+    context = mp.get_context("forkserver")
+    with ProcessPoolExecutor(2, mp_context=context, initializer=lambda: print(1)) as pool:  # DLL207
+        return list(pool.map(square, rows))
+"""
+    },
+    "progress bar over a pool": {
+        "work.py": """\
+from tqdm.contrib.concurrent import process_map
+
+def work(rows):
+    return process_map(lambda row: row, rows, max_workers=2)  # DLL207
+"""
+    },
     "launched through a function of another file": {
         "launch.py": """\
 import torch.multiprocessing as mp
@@ -159,6 +260,39 @@ class Work:
     def all(self, rows):
         with Pool() as pool:
             return pool.map(self.one, rows) + pool.map(len, rows)
+""",
+    "initializers of forked processes and of threads": """\
+import multiprocessing as mp
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+
+def square(row):
+    return row * row
+
+def work(rows):
+    with mp.get_context("fork").Pool(2, lambda: print(1)) as pool:
+        pool.map(square, rows)
+    mp.set_start_method("spawn")
+    ThreadPoolExecutor(2, initializer=lambda: print(1)).map(square, rows)
+    ThreadPool(2, lambda: print(1)).map(square, rows)
+""",
+    "threads out of a dict": """\
+from multiprocessing import set_start_method
+from threading import Thread
+
+def work():
+    set_start_method("spawn")
+    Thread(**{"target": lambda: print(1)}).start()
+""",
+    "progress bar over threads": """\
+from tqdm.contrib.concurrent import process_map, thread_map
+
+def square(row):
+    return row * row
+
+def work(rows):
+    thread_map(lambda row: row, rows)
+    return process_map(square, rows, tqdm_class=lambda *rest, **options: None)
 """,
     "map of something else": """\
 import multiprocessing

@@ -20,6 +20,7 @@ from dllint.inference.imports import Imports
 from dllint.inference.interface import Engine, Knowledge, Processes
 from dllint.inference.mappings import Mappings
 from dllint.inference.memo import Memory
+from dllint.inference.named_tuples import NamedTuples
 from dllint.inference.objects import Objects
 from dllint.inference.parameters import Parameters
 from dllint.inference.stores import Stores
@@ -93,6 +94,7 @@ class World:
         self.stores = Stores(self)
         self.objects = Objects(self)
         self.mappings = Mappings(self)
+        self.named_tuples = NamedTuples(self)
         self.knowledge = knowledge(self)
         self.processes: Processes = NoProcesses()
         self.calls: CallGraph = CallGraph(self)

@@ -417,7 +417,7 @@ class Evaluator:
         if isinstance(callee, Instance) and isinstance(callee.of, External):
             if callee.of.name in knowledge.run_time_classes:
                 # Pickle reports the same error for an object of such a class as for the class.
-                return (callee,)
+                return self.world.named_tuples.made(callee, given._replace(frame=frame)) or (callee,)
             if callee.of.name == "functools.lru_cache":
                 return (Instance(External("functools.lru_cache()"), file, index, frame),)
             called = f"{knowledge.canonical(callee.of.name)}()"

@@ -17,7 +17,8 @@ _SHORT = Attribute(Name("attr"), "s")
 """The one decorator of attrs whose last name is not distinctive."""
 _FIELDS = frozenset({"attr.ib", "attr.attrib"})
 """Calls that create an attrs field without an annotation."""
-BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typing.NamedTuple", "msgspec.Struct"})
+NAMED_TUPLE = "typing.NamedTuple"
+BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", NAMED_TUPLE, "msgspec.Struct"})
 
 _OBJECT = Name("self")
 _FROM_OUTSIDE = frozenset({"pydantic_settings.BaseSettings", "pydantic.BaseSettings"})
@@ -97,12 +98,20 @@ def argument(world: Engine, value: Instance, name: str) -> Actual | None:
 def at(world: Engine, value: Instance, position: int) -> Values:
     """Return the values of the field at a position of a named tuple; empty if the object is none, or has no such."""
     assert isinstance(value.of, Class)
-    if "typing.NamedTuple" not in world.hierarchy.externals(value.of):
-        return ()
-    names = list(_names(world, value.of))
+    names = of_named_tuple(world, value.of)
     if not -len(names) <= position < len(names):
         return ()
     return world.objects.attribute(value, names[position])
+
+
+def of_named_tuple(world: Engine, cls: Class) -> tuple[str, ...]:
+    """Return the names of the fields of a class with `NamedTuple` as its base; empty for other classes."""
+    return tuple(_names(world, cls)) if NAMED_TUPLE in world.hierarchy.externals(cls) else ()
+
+
+def names(world: Engine, cls: Class) -> tuple[str, ...]:
+    """Return the names of the fields that the constructor takes."""
+    return tuple(_names(world, cls))
 
 
 def has_fields(world: Engine, cls: Class) -> bool:
@@ -127,6 +136,8 @@ def _names(world: Engine, cls: Class) -> dict[str, bool]:
     names: dict[str, bool] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
         scope = owner.file.scopes[owner.scope]
+        for base in world.hierarchy.made_bases(owner):
+            names.update(dict.fromkeys(world.named_tuples.fields(base) or (), True))
         by_name = any(_says(owner, one.expr, "kw_only", True) for one in scope.decorators)
         for event in scope.events:
             if event.kind != "assign" or not isinstance(event.target, Name):

@@ -221,11 +221,13 @@ class Flows:
         if name == "partial" and call.args:
             name, shift = last_name(call.args[0].value), 1
         known = bool(name) and bool(self._named(name))
-        for number, argument in enumerate(call.args if known or targets else ()):
+        kept = self.world.knowledge.arguments_kept(name)
+        for number, argument in enumerate(call.args if known or targets or kept else ()):
             position = number - shift if argument.keyword in (None, "*") else argument.keyword
             for one in self.places(argument.value, file, call.scope):
                 if known:
                     yield one, ("argument", name, position)
+                yield from ((one, ("attribute", held)) for held, at in kept if position in (held, at))
                 yield from ((one, to) for to in targets)
 
     def places(self, expr: Expr | None, file: SourceFile, scope: int) -> Iterator[Place]:

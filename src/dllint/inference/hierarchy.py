@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript, Tuple
 from dllint.inference import limits
+from dllint.inference.fields import NAMED_TUPLE
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
@@ -85,8 +86,19 @@ class Hierarchy:
         own = self._called_on(expr, site)
         if own is not None:
             return (own,)
-        values = tuple(one for one in self.world.values.evaluate(expr, site) if isinstance(one, (Class, External)))
+        found = self.world.values.evaluate(expr, site)
+        values = tuple(one for one in found if isinstance(one, (Class, External)))
+        if any(isinstance(one, Instance) and self.world.named_tuples.fields(one) is not None for one in found):
+            values = (*values, External(NAMED_TUPLE))
         return self._base(expr.value, site) if not values and isinstance(expr, Subscript) else values
+
+    def made_bases(self, cls: Class) -> list[Instance]:
+        """Return the classes that calls make and the class statement lists: `class Splits(namedtuple(…))`."""
+        scope = cls.file.scopes[cls.scope]
+        site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+        calls = [base.value for base in scope.bases if base.keyword is None]
+        found = (one for base in calls for one in self.world.values.evaluate(base, site))
+        return [one for one in found if isinstance(one, Instance)]
 
     def _called_on(self, expr: Expr, site: Site) -> Class | None:
         """Return the class whose class method defines a subclass of what it is called on, `class Traced(cls)`: it is a

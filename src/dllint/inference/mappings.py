@@ -18,6 +18,7 @@ from dllint.inference import enumerations, fields, generators
 from dllint.inference.all_entries import AllEntries, inside
 from dllint.inference.changes import CONTAINERS, Changes, is_other
 from dllint.inference.default_factories import DefaultFactories
+from dllint.inference.dict_objects import DictObjects
 from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
@@ -60,6 +61,7 @@ class Mappings:
         self.lists = Sequences(world, self.changes)
         self.earlier = EarlierChanges(world, self.changes)
         self.defaults = DefaultFactories(world, self.changes)
+        self.objects = DictObjects(world, self.changes)
         self.entries = AllEntries(world, self.changes, self.defaults)
         self._dict_classes: dict[tuple[str, int], bool] = {}
         self._found: Table[Found | None] = {}
@@ -412,6 +414,8 @@ class Mappings:
         if isinstance(value, Instance) and isinstance(value.of, Class):
             number = key.value if isinstance(key, Const) and isinstance(key.value, int) else None
             item = fields.at(self.world, value, number) if number is not None else ()
+            if not item and self.objects.is_one(value):
+                item = self.objects.under(value, key)
             return item or self.world.objects.call_method(value, "__getitem__")
         return (UNKNOWN,)
 
@@ -423,6 +427,8 @@ class Mappings:
         """Return the values under any key of a dict, including a defaultdict; None for anything else."""
         if isinstance(value, Mapping):
             return self.all_values(value)
+        if isinstance(value, Instance) and self.objects.is_one(value):
+            return self.objects.values(value)
         return self.defaults.values(value) if isinstance(value, Instance) and self.defaults.is_one(value) else None
 
     def all_keys(self, value: Mapping) -> Values:
@@ -438,6 +444,10 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
+            if (named := self.world.named_tuples.view(value)) is not None:
+                return self.lists.elements(named)
+            if self.objects.is_one(value):
+                return self.objects.keys(value) or (UNKNOWN,)
             given = generators.elements(self.world, value) or mapped(self.world, value) or None
             if not given and is_iterator(self.world, value):
                 # A loop can wrap an iterator in itself: `rows = filter(keep, rows)`.

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
-from dllint.inference import enumerations, fields, limits
+from dllint.inference import enumerations, fields, limits, named_tuples
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
@@ -32,6 +32,7 @@ from dllint.inference.values import (
     Super,
     Value,
     Values,
+    const,
 )
 from dllint.linking.assignments import Spread, Store
 from dllint.linking.source import SourceFile
@@ -75,7 +76,9 @@ class Objects:
                     return (External("open().read"),)
             return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
         if isinstance(value, Display):
-            return (External(f"list().{name}"),)
+            if name in value.names:
+                return self.world.mappings.item(value, const(value.names.index(name)))
+            return (External(f"{named_tuples.OBJECT if value.names else 'list()'}.{name}"),)
         if (isinstance(value, Const) and isinstance(value.value, str)) or isinstance(value, Pattern):
             return (External(f"str().{name}"),)
         if isinstance(value, Partial):

@@ -3,9 +3,11 @@ thread."""
 
 from __future__ import annotations
 
-from dllint.facts.nodes import List, Starred, Tuple
+from collections.abc import Iterable
+
+from dllint.facts.nodes import Constant, List, Starred, Subscript, Tuple
 from dllint.inference.interface import Engine
-from dllint.inference.values import Actual, Actuals, Display
+from dllint.inference.values import UNKNOWN, Actual, Actuals, Display
 
 
 def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual | None) -> Actuals:
@@ -40,3 +42,25 @@ def laid_out(world: Engine, actuals: Actuals) -> Actuals:
         else:
             made.add(actual)
     return made
+
+
+def spread_out(world: Engine, actuals: Actuals, names: Iterable[str]) -> Actuals:
+    """Return the arguments with unpacked sequences expanded, and with those keyword arguments that an unpacked dict is
+    known to hold: `Process(**{"target": run})`."""
+    made = laid_out(world, actuals) if actuals.rest else actuals
+    if not made.mappings and made.under is None:
+        return made
+    held = {name: one for name in names if name not in made.keywords and (one := _held(world, made, name)) is not None}
+    return Actuals(made.positional, {**held, **made.keywords}, made.rest, made.mappings, made.under)
+
+
+def _held(world: Engine, actuals: Actuals, name: str) -> Actual | None:
+    """Return the argument that an unpacked dict holds under a name; None if none is known to."""
+    for one in reversed(actuals.mappings):
+        if one.expr is None or one.site is None:
+            continue
+        found = world.mappings.lookup(one.expr, one.site, name)
+        if found is not None and any(value != UNKNOWN for value in found.values):
+            return Actual(Subscript(one.expr, Constant(name)), one.site, one.span)
+    under = actuals.under
+    return None if under is None else under.keywords.get(name) or _held(world, under, name)

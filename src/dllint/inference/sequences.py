@@ -76,7 +76,8 @@ class Sequences:
         return lengths.pop() if len(lengths) == 1 else None
 
     def _fixed(self, value: Value) -> list[Slot] | None:
-        return self.slots(value) if isinstance(value, Display) else None
+        whole = value if isinstance(value, Display) else self.world.named_tuples.view(value)
+        return self.slots(whole) if whole is not None else None
 
     def _at(self, slot: Slot) -> Values:
         return self.world.values.evaluate(*slot)

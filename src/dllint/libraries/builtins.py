@@ -436,6 +436,8 @@ RESULTS: dict[str, Handler] = {
     "argparse.Namespace": _mapping,
     "types.SimpleNamespace": _mapping,
     "munch.Munch": _mapping,
+    # munch/__init__.py: the dicts inside are converted too; attributes of a dict are looked up here in any case
+    **dict.fromkeys(("munch.munchify", "munch.Munch.fromDict"), first_argument),
     "box.Box": _mapping,
     "ml_collections.ConfigDict": _mapping,
     "yacs.config.CfgNode": _mapping,

@@ -17,6 +17,13 @@ _THREADS = "concurrent.futures.ThreadPoolExecutor"
 
 LIBRARY = Library(
     launchers={
+        _PROCESSES: LauncherApi(
+            "initializer",
+            ("max_workers", "mp_context", "initializer", "initargs"),
+            args="initargs",
+            method="=mp_context",
+            optional=True,
+        ),
         f"{_PROCESSES}().submit": LauncherApi("fn", ("fn",), args="*", method="executor"),
         f"{_PROCESSES}().map": LauncherApi("fn", ("fn",), args="zip", method="executor"),
     },

@@ -10,6 +10,7 @@ from dllint.inference.constructors import reaching
 from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Actuals, Display, External, Instance, Keywords, Partial, Value, Values
+from dllint.libraries import hub_transforms
 from dllint.libraries.index import (
     KEEPING_FUNCTIONS,
     KEPT_AS_GIVEN,
@@ -65,7 +66,7 @@ def contents(world: Engine, value: Instance) -> Contents:
     """Return the arguments that an object retains if its class is external, or inherits from an external class."""
     made = _made(world, value)
     if made is None:
-        return Contents(())
+        return Contents(_given(world, hub_transforms.held(world, value)))
     name, actuals = made
     given = "" if keeps_as_it_is(name) else name
     if canonical(name) == SPLIT:

@@ -87,6 +87,8 @@ class LauncherApi(NamedTuple):
         lead: number of arguments put before the caller's (a process index).
         daemonic: whether its processes may not have children.
         cuda: whether its processes may compute on CUDA; False if it starts them for other devices.
+        optional: whether the call may go without a function; it is no launch then, as that of a pool is none whose
+            tasks follow.
     """
 
     target: str
@@ -99,6 +101,7 @@ class LauncherApi(NamedTuple):
     lead: int = 0
     daemonic: bool = False
     cuda: bool = True
+    optional: bool = False
 
 
 class PoolApi(NamedTuple):
@@ -390,6 +393,8 @@ class Library(NamedTuple):
             these methods; a name that ends with "." is a prefix.
         lets_go: class → the arguments that it uses only during construction.
         keeps_as_given: classes that retain their arguments unchanged.
+        kept_as: class → its attributes → the positions of the constructor's arguments that they hold under the same
+            name; -1 for a keyword. A name that ends with "." is the prefix of all classes of a module.
         keeps_arguments: functions whose result retains their arguments, though they are not named like a class.
         launchers: calls that start processes which run a function.
         pools: the classes of process pools.
@@ -458,6 +463,7 @@ class Library(NamedTuple):
     subsets: Mapping[str, frozenset[str]] = NOTHING
     lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_as_given: frozenset[str] = frozenset()
+    kept_as: Mapping[str, Mapping[str, int]] = NOTHING
     keeps_arguments: frozenset[str] = frozenset()
     launchers: Mapping[str, LauncherApi] = NOTHING
     pools: Mapping[str, PoolApi] = NOTHING

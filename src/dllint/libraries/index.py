@@ -23,8 +23,8 @@ from dllint.screen import Words
 T = TypeVar("T")
 _READERS = frozenset(
     {
-        *("builtins", "contents", "filled_classes", "hooks", "hydra", "index", "knowledge", "lightning"),
-        *("named_objects", "records"),
+        *("builtins", "contents", "filled_classes", "hooks", "hub_transforms", "hydra", "index", "knowledge"),
+        *("lightning", "named_objects", "records", "replaced_fields"),
     }
 )
 """Modules of this package that read these tables, so that importing them from here would be circular."""
@@ -84,6 +84,13 @@ PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
 WRAPPED_AS = _joined(one.dataset_wrappers for one in LIBRARIES)
 WRAPPERS = frozenset(WRAPPED_AS)
 KEPT_AS_GIVEN = _union(one.keeps_as_given for one in LIBRARIES)
+_KEPT_AS = _joined(one.kept_as for one in LIBRARIES)
+ARGUMENTS_KEPT: dict[str, dict[tuple[str, int], None]] = {}
+"""The last name of a class → the attributes that hold arguments, each with the argument's position."""
+for _name, _attributes in _KEPT_AS.items():
+    if _name.endswith("."):
+        continue
+    ARGUMENTS_KEPT.setdefault(_name.rpartition(".")[2], {}).update(dict.fromkeys(_attributes.items()))
 LISTS_ARGUMENTS = _union(one.lists_arguments for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
 _SUBSETS = _joined(one.subsets for one in LIBRARIES)
@@ -97,6 +104,12 @@ POOLS = _joined(one.pools for one in LIBRARIES)
 HOOKS = _joined(one.hooks for one in LIBRARIES)
 RUNS_METHODS = _joined(one.runs_methods for one in LIBRARIES)
 RUNS_BEFORE_LOADING = _joined(one.runs_before_loading for one in LIBRARIES)
+
+
+def argument_kept(cls: str, attribute: str) -> int | None:
+    """Return the position of the constructor's argument that an attribute holds; None if it holds none."""
+    plain = canonical(cls)
+    return (_KEPT_AS.get(plain) or _KEPT_AS.get(f"{plain.rpartition('.')[0]}.", {})).get(attribute)
 
 
 def methods_run(base: str) -> Mapping[str, tuple[str, ...]]:

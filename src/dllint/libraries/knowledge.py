@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins as python
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
@@ -32,8 +32,10 @@ from dllint.libraries import (
     hooks,
     hydra,
     index,
+    named_tuples,
     ray,
     registries,
+    replaced_fields,
     texts,
 )
 from dllint.libraries.argparse import Parsers
@@ -145,6 +147,8 @@ class Libraries:
             **hydra.RESULTS,
             **ray.RESULTS,
             **concurrent_futures.RESULTS,
+            **named_tuples.RESULTS,
+            **replaced_fields.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **dict.fromkeys(LOCATING, self.named.located),
             **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
@@ -186,6 +190,10 @@ class Libraries:
     def is_table(name: str) -> bool:
         found = form(index.canonical(name))
         return found is not None and found[0] == FRAME
+
+    @staticmethod
+    def arguments_kept(name: str) -> Collection[tuple[str, int]]:
+        return index.ARGUMENTS_KEPT.get(name, ())
 
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
         return in_dictionary(self.world, base, index, site)
@@ -259,8 +267,20 @@ class Libraries:
     def attribute(self, value: Instance, name: str) -> Values:
         if name == "value" and (held := self.flags.held(value)):
             return held
-        module = isinstance(value.of, External) and value.of.name in IMPORTING
-        return self.named.defined(name) if module else ()
+        if isinstance(value.of, External) and value.of.name in IMPORTING:
+            return self.named.defined(name)
+        return self._argument_kept(value, name) if isinstance(value.of, External) and value.call >= 0 else ()
+
+    def _argument_kept(self, value: Instance, name: str) -> Values:
+        """Return the constructor's argument that an attribute of an external object holds; empty if there is none."""
+        position = index.argument_kept(value.of.name, name)
+        if position is None:
+            return ()
+        actuals = self.world.made_with(value)
+        given = actuals.keywords.get(name)
+        if given is None and 0 <= position < len(actuals.positional):
+            given = actuals.positional[position]
+        return self.world.values.passed(given) if given is not None else ()
 
     def member(self, owner: External | Class | Function, name: str) -> Values:
         if isinstance(owner, External):
@@ -290,7 +310,11 @@ class Libraries:
             return registries.configured(actuals, file, index)
         if self.instantiation.instantiates(file, index):
             return self.instantiation.configured(actuals, file, index)
-        return self.filled.configured(actuals, file, index)
+        filled = self.filled.configured(actuals, file, index)
+        if filled is not actuals:
+            return filled
+        site = self.world.call_site(file, index, frame)
+        return replaced_fields.configured(self.world, actuals, file, index, site)
 
     def fills(self, file: SourceFile, index: int) -> bool:
         return self.filled.fills(file, index)

@@ -49,6 +49,15 @@ def _of_a_context(what: str, *names: str, lock: bool = False) -> dict[str, Refus
     return {f"multiprocessing.{name}": refusal for name in names}
 
 
+_INITIALIZED = LauncherApi(
+    "initializer",
+    ("processes", "initializer", "initargs", "maxtasksperchild", "context"),
+    args="initargs",
+    method="=context",
+    daemonic=True,
+    optional=True,
+)
+
 LIBRARY = Library(
     aliases={
         "multiprocessing.process.Process": "multiprocessing.Process",
@@ -70,6 +79,7 @@ LIBRARY = Library(
         "multiprocessing.ForkServerProcess": LauncherApi("target", _PROCESS, method="forkserver"),
         **{f"multiprocessing.Pool().{name}": _EACH for name in ("map", "imap", "imap_unordered", "map_async")},
         **{f"multiprocessing.Pool().{name}": _UNPACKED for name in ("starmap", "starmap_async")},
+        "multiprocessing.Pool": _INITIALIZED,
         "multiprocessing.Pool().apply": _ONCE,
         "multiprocessing.Pool().apply_async": _ONCE,
     },

@@ -64,7 +64,9 @@ TABLE_ROWS = frozenset(
 """Methods of such tables that return Python objects for their rows or values."""
 OF_TABLES = TABLE_ROWS | _OF_TABLE
 
-_OF_HUB = frozenset({"shuffle", "select", "filter", "map", "with_format", "sort", "shard", "rename_column"})
+_OF_HUB = frozenset(
+    {"shuffle", "select", "filter", "map", "with_format", "with_transform", "sort", "shard", "rename_column"}
+)
 """Methods of hub datasets that return another dataset."""
 
 _OF_TREE = frozenset(
@@ -95,6 +97,12 @@ def form(name: str) -> tuple[str, int] | None:
     if not head:
         return None
     return _after(READERS[head], _STEP.findall(name[len(head) :]))
+
+
+def is_of_hub(name: str) -> bool:
+    """Whether a value is a dataset of the Hugging Face hub, or a split of one."""
+    found = form(name)
+    return found is not None and found[0] == HUB
 
 
 def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:

@@ -9,6 +9,11 @@ LIBRARY = Library(
     datasets=_BASES | {"torchvision.datasets."},
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,
+    # torchvision/transforms/transforms.py: `self.transforms = transforms`, the list itself
+    kept_as={
+        **{f"torchvision.transforms.{name}": {"transforms": 0} for name in ("Compose", "v2.Compose")},
+        "torchvision.datasets.": {"transform": -1, "target_transform": -1},
+    },
     # torchvision/datasets/folder.py: the arguments of `make_dataset`; `loader` and the transforms are kept
     lets_go={
         f"torchvision.datasets.{name}": frozenset({"is_valid_file", "allow_empty"})

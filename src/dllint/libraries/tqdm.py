@@ -1,7 +1,7 @@
 """Progress bars: tqdm, rich, alive-progress, fastprogress and progressbar2 (their documentation; accelerate and
 datasets re-export tqdm's)."""
 
-from dllint.libraries.facets import ALL, FIRST, FROM_SECOND, Iterates, Library
+from dllint.libraries.facets import ALL, FIRST, FROM_SECOND, Iterates, LauncherApi, Library
 from dllint.screen import Words
 
 LIBRARY = Library(
@@ -28,5 +28,7 @@ LIBRARY = Library(
         "tqdm.contrib.tmap": Iterates(FROM_SECOND, "other"),
         **dict.fromkeys(("mmcv.track_iter_progress", "mmengine.track_iter_progress"), Iterates(FIRST, "same")),
     },
-    words=Words(iterating=(b"tqdm",)),
+    # tqdm/contrib/concurrent.py: a ProcessPoolExecutor, whatever the start method
+    launchers={"tqdm.contrib.concurrent.process_map": LauncherApi("fn", ("fn",), args="zip", method="executor")},
+    words=Words(iterating=(b"tqdm",), launching=(b"process_map",)),
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Element, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller, Given, Target
-from dllint.inference.packed_arguments import add_handed
+from dllint.inference.packed_arguments import add_handed, spread_out
 from dllint.inference.values import (
     Actual,
     Actuals,
@@ -45,6 +45,7 @@ class Launch:
         through: calls of project functions that lead to the launcher, outermost first, if they pass the target to it.
         frame: activation of the function that contains the launcher call.
         note: why the launcher uses this method, if nothing at the call says so.
+        target: the argument that is the function; None if the launch takes none.
     """
 
     file: SourceFile
@@ -56,6 +57,7 @@ class Launch:
     through: tuple[Caller, ...]
     frame: Frame | None
     note: str = ""
+    target: Actual | None = field(default=None, compare=False)
 
 
 class Launches:
@@ -202,10 +204,16 @@ def _aliases(world: World, names: set[str]) -> Iterator[str]:
 
 
 def _holders(world: World) -> Iterator[str]:
-    """Names of variables that hold a launcher object, to be called later: `start = elastic_launch(config, main)`."""
+    """Names of variables that hold a launcher object, to be called later: `start = elastic_launch(config, main)`,
+    `start = partial(Process, target=main)`."""
     makers = {name.removesuffix("()").rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()")}
-    for name in (*makers, *_aliases(world, makers)):
+    plain = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")}
+    plain |= set(_aliases(world, plain))
+    for name in (*makers, *_aliases(world, makers), "partial", *_aliases(world, {"partial"})):
         for file, index in world.called(name):
+            given = file.calls[index].args[:1]
+            if name not in makers and not (given and last_name(given[0].value) in makers | plain):
+                continue
             for event in file.scopes[file.calls[index].scope].events:
                 if event.kind != "assign" or event.value != CallRef(index) or event.target is None:
                     continue
@@ -220,10 +228,11 @@ def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) 
     site = world.call_site(file, index, None)
     seen: set[tuple[str, str | None]] = set()
     for value in world.values.evaluate(call.func, site):
-        of = value.of if isinstance(value, Instance) else value
+        callee = value.plain if isinstance(value, Partial) else value
+        of = callee.of if isinstance(callee, Instance) else callee
         if not isinstance(of, External):
             continue
-        plain = _launcher_name(value)
+        plain = _launcher_name(callee)
         context = contexts.method_of(of.name)
         api = LAUNCHERS.get(plain)
         if api is None and of.name in world.settings.launchers:
@@ -234,9 +243,22 @@ def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) 
         for frame, through in _contexts(launches, file, call.scope) if apart else ((None, ()),):
             if not can_start(world, file, index, frame):
                 continue
-            targets = _targets(world, api, file, index, frame)
-            methods = _methods(world, api, context, file, index, frame)
-            yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame)
+            actuals = _actuals(world, api, value, file, index, frame)
+            target, targets = _targets(world, api, file, index, frame, actuals)
+            if target is None and api.optional:
+                continue
+            methods = _methods(world, api, context, file, index, frame, actuals)
+            yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame, target=target)
+
+
+def _actuals(
+    world: World, api: LauncherApi, callee: Value, file: SourceFile, index: int, frame: Frame | None
+) -> Actuals:
+    """The arguments of a launcher, through partials and out of unpacked sequences and dicts."""
+    actuals = world.actuals(file, index, frame)
+    if isinstance(callee, Partial):
+        actuals = world.made_with(callee).then(actuals)
+    return spread_out(world, actuals, (*api.params, api.args, api.kwargs, api.method.removeprefix("=")))
 
 
 def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -> bool:
@@ -255,7 +277,10 @@ def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -
 
 
 def _launcher_name(value: Value) -> str:
-    """The canonical name of an external value, as in the table of launchers; "" for any other value."""
+    """The canonical name of an external value, as in the table of launchers, also through a partial; "" for any other
+    value."""
+    if isinstance(value, Partial):
+        value = value.plain
     if isinstance(value, External):
         return canonical(value.name)
     if isinstance(value, Instance) and isinstance(value.of, External):
@@ -304,9 +329,14 @@ def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Ac
 
 
 def _methods(
-    world: World, api: LauncherApi, context: str | None, file: SourceFile, index: int, frame: Frame | None
+    world: World,
+    api: LauncherApi,
+    context: str | None,
+    file: SourceFile,
+    index: int,
+    frame: Frame | None,
+    actuals: Actuals,
 ) -> tuple[str, ...]:
-    actuals = world.actuals(file, index, frame)
     if context is not None:
         return (context,) if context in contexts.METHODS else ("default",)
     if api.method.startswith("="):
@@ -382,8 +412,10 @@ def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Ac
     return Actuals()
 
 
-def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None) -> tuple[Target, ...]:
-    actuals = world.actuals(file, index, frame)
+def _targets(
+    world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None, actuals: Actuals
+) -> tuple[Actual | None, tuple[Target, ...]]:
+    """The argument that a launcher runs, and the functions of the project that it can be."""
     if api.args == "*":
         if not api.params:
             inner = _made(world, file, index, frame)
@@ -399,12 +431,12 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
     if not api.target and isinstance(func := file.calls[index].func, Attribute):
         target, passed = Actual(func.value, world.call_site(file, index, frame), None), actuals
     if target is None or target.expr is None or target.site is None:
-        return ()
+        return None, ()
     found: list[Target] = []
     for value in world.values.evaluate(target.expr, target.site):
         if isinstance(value, (Function, Class, Instance, Partial)) and not _outside(value):
             found += world.calls.run_by(value, Given(file, index, frame, passed, ("launch",)))
-    return tuple(found)
+    return target, tuple(found)
 
 
 def _outside(value: Value) -> bool:

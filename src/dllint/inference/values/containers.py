@@ -42,7 +42,8 @@ class Display(Value):
     """A list, tuple, set or comprehension as written in the source.
 
     `owner` is the scope and the variable (or the class and `self.attribute`) that first holds it. A copy, slice or
-    concatenation is created by `made` from `parts`; its `written` is that of the first part.
+    concatenation is created by `made` from `parts`; its `written` is that of the first part. `names` are those of the
+    fields of a named tuple.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Display(Value):
     owner: tuple[int, str] | None = None
     made: Written | None = None
     parts: tuple[Display, ...] = ()
+    names: tuple[str, ...] = ()
 
     def made_by(self, kind: str, made: Written, *more: Display) -> Display:
         """Return a new sequence of the elements of this one, and of others."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.inference.values import External, Function, Instance
+from dllint.inference.values import External, Function, Instance, Partial
 from dllint.libraries.facets import LauncherApi
 from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE, canonical
 from dllint.project.launches import Launch
@@ -39,7 +39,7 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
         if api is None or not surely_processes(project, launch):
             continue
         for method in pickling_methods(project, launch, api):
-            for function in _given(project, api, launch):
+            for function in _given(project, launch):
                 if is_lost(function):
                     yield SentFunction(function, launch, method)
 
@@ -59,10 +59,8 @@ def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iter
     yield from [one for one in methods if one.shown][:1] or methods[:1]
 
 
-def _given(project: Project, api: LauncherApi, launch: Launch) -> Iterator[Function]:
-    position = api.params.index(api.target) if api.target in api.params else -1
-    given = project.evaluate_argument(launch.file, launch.call, position, api.target, launch.frame)
-    for value in given or ():
+def _given(project: Project, launch: Launch) -> Iterator[Function]:
+    for value in project.world.values.passed(launch.target) if launch.target is not None else ():
         yield from functions_in(project.world, value)
 
 
@@ -76,7 +74,8 @@ def surely_processes(project: Project, launch: Launch) -> bool:
     """Whether the launch provably uses processes, rather than for example a pool of threads."""
     site = project.world.call_site(launch.file, launch.call, launch.frame)
     for value in project.world.values.evaluate(launch.file.calls[launch.call].func, site):
-        of = value.of if isinstance(value, Instance) else value
+        callee = value.plain if isinstance(value, Partial) else value
+        of = callee.of if isinstance(callee, Instance) else callee
         if not isinstance(of, External):
             return False
         name = canonical(of.name)
