@@ -48,12 +48,27 @@ def _last_name(file: SourceFile, call: int) -> str:
 
 def kept(world: Engine, found: Values, decoration: int, site: Site) -> Values:
     """Return the results of decorators; where a result is external or unknown, also the decorated definition, as most
-    decorators keep it. A class created inside a decorator stands for its base."""
+    decorators keep it. A class created inside a decorator stands for its base.
+
+    A decorator that returns what it is given does not return what other uses give it.
+    """
     given = world.values.evaluate(site.file.calls[decoration].args[0].value, site)
     replaced = [one for one in found if not _is_foreign(one)]
+    own = [one for one in replaced if one in given or not _is_decorated(one)]
+    if len(own) < len(replaced):
+        # What other uses give it can be so many that the limits leave out its own.
+        found = union([tuple(own), given])
+        replaced = list(found)
     if any(isinstance(one, Class) for one in given):
         replaced = [one for one in replaced if not isinstance(one, Class) or one.file.scopes[one.scope].parent == 0]
     return tuple(replaced) if found and len(replaced) == len(found) else union([tuple(replaced), given])
+
+
+def _is_decorated(value: Value) -> bool:
+    """Whether a value is a class or function of a module that decorators are applied to."""
+    if not isinstance(value, (Class, Function)):
+        return False
+    return value.file.scopes[value.scope].parent == 0 and value.scope in value.file.decorations
 
 
 def _is_foreign(value: Value) -> bool:
