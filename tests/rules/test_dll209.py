@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -367,3 +368,43 @@ def test_it_is_an_error_if_there_are_surely_several(told: Callable[..., Any], co
     (finding,) = told(files, **SELECT)
 
     assert (finding.severity, finding.values["holder"]) == (severity, "Reader.processes")
+
+
+KEEPS_A_WRITER = """
+    import torch.multiprocessing as mp
+    from torch.utils.tensorboard import SummaryWriter
+
+    class Learner:
+        def __init__(self, config):
+            self.distributed = config.distributed
+            {}
+
+        def log(self):
+            self.writer = SummaryWriter()
+
+        def train(self):
+            mp.spawn(self.work, nprocs=2)
+
+        def work(self, rank):
+            self.writer.flush()
+
+    def main(config):
+        Learner(config).train()
+    """
+
+
+@pytest.mark.parametrize(
+    ("setting", "severity"),
+    [
+        ("self.writer = SummaryWriter()", "error"),
+        ("self.log()", "error"),
+        ("self.writer = None; self.log()", "error"),
+        ("if not self.distributed: self.writer = SummaryWriter()", "warning"),
+        ("if not self.distributed: self.log()", "warning"),
+        ("self.writer = SummaryWriter() if config.log else print", "warning"),
+    ],
+)
+def test_what_only_some_runs_keep_is_no_error(told: Callable[..., Any], setting: str, severity: str) -> None:
+    (finding,) = told({"main.py": dedent(KEEPS_A_WRITER).format(setting)}, **SELECT)
+
+    assert (finding.severity, finding.values["holder"]) == (severity, "Learner.writer")

@@ -30,6 +30,10 @@ class Binding(NamedTuple):
     number: int
 
 
+_CONDITIONAL = frozenset({"if", "while", "case", "handler", "tryelse", "loopelse"})
+"""Kinds of regions that a condition of the program leads to."""
+
+
 class SourceFile:
     """One file of the project."""
 
@@ -309,6 +313,10 @@ class SourceFile:
                 return True
             inner = self.facts.regions[inner].parent
         return False
+
+    def is_conditional(self, region: int) -> bool:
+        """Whether a place stands in a branch, an exception handler or a loop that may run no pass."""
+        return any(self.facts.regions[index].kind in _CONDITIONAL for index in self.regions(region))
 
     @property
     def clauses(self) -> dict[int, Event]:

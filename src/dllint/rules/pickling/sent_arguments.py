@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.inference.edges import Target
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import NONE, Class, Instance
 from dllint.libraries.index import LAUNCHERS
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Piece
@@ -107,7 +107,24 @@ def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Ins
             yield SentArgument(launch, method, holder, STARTED.what, error, *place, certain=certain)
     for piece in project.datasets.pieces(owner) if owner.call >= 0 else ():
         if piece.initial and not piece.given and piece.kept is not None:
-            yield from _judged(project, launch, method, f"{owner.of.name}.{piece.path}", piece)
+            certain = _certainly_kept(project, owner, piece)
+            for sent in _judged(project, launch, method, f"{owner.of.name}.{piece.path}", piece):
+                yield replace(sent, certain=certain)
+
+
+def _certainly_kept(project: Project, owner: Instance, piece: Piece) -> bool:
+    """Whether an object has what it keeps in every run: no condition leads to where it is stored, neither in
+    the method nor on the way there from the constructor, and the attribute has no other value."""
+    first = piece.path.partition(".")[0]
+    stored = [one for one in project.datasets.kept(owner) if one.attr == first and one.initial]
+    for one in (*stored, *([piece.kept] if piece.kept is not None else [])):
+        if one.file.is_conditional(one.site.region):
+            return False
+        for hop in one.hops:
+            if any(hop.file.is_conditional(call.region) for call in hop.file.calls if call.span == hop.span):
+                return False
+    values = {value for one in stored for value in one.values if value != NONE}
+    return len(values) <= 1
 
 
 def _judged(

@@ -32,7 +32,7 @@ def _finding(project: Project, uses: list[SentArgument]) -> Finding:
     sent = uses[0]
     call = sent.launch.file.calls[sent.launch.call]
     method = sent.method
-    severity: Severity = "error"
+    severity: Severity = "error" if sent.certain else "warning"
     message = "main"
     values = {
         "holder": sent.holder,

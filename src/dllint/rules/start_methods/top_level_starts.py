@@ -101,14 +101,7 @@ def _is_direct(project: Project, file: SourceFile, index: int) -> bool:
         return False
     callees = project.world.calls.callees(file, index, None)
     named = bool(callees) and not any(isinstance(one, External) for one in callees)
-    return named and not _is_conditional(file, file.calls[index].region)
-
-
-def _is_conditional(file: SourceFile, region: int) -> bool:
-    return any(file.facts.regions[index].kind in _BRANCHES for index in file.regions(region))
-
-
-_BRANCHES = frozenset({"if", "while", "case", "handler", "tryelse", "loopelse"})
+    return named and not file.is_conditional(file.calls[index].region)
 
 
 def _bodies(project: Project, file: SourceFile) -> list[int]:
@@ -232,7 +225,7 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
         text = project.ask(Starting).described(iteration)
         for method in _methods(project.regimes_in(iteration.loader, script)):
             region = -1 if reached.scope else iteration.region
-            certain = not _is_conditional(file, iteration.region)
+            certain = not file.is_conditional(iteration.region)
             yield TopLevelStart(
                 file, iteration.span, iteration.statement, region, certain, text, method, iteration.loader, ()
             )
@@ -251,7 +244,7 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
                     call = _making_a_pool(project, reached, index) or file.calls[index]
                     text = f"`{render(call.func, file)}`"
                     region = -1 if reached.scope else call.region
-                    certain = not _is_conditional(file, call.region)
+                    certain = not file.is_conditional(call.region)
                     yield TopLevelStart(file, call.span, call.statement, region, certain, text, method, None, ())
 
 
