@@ -30,7 +30,7 @@ Signature: 8a477f597d28d172789f06886806bc55
 _KEPT_DAYS = 30
 _TIDIED_EVERY_DAYS = 7
 _DAY_S = 86_400.0
-_ENTRY = re.compile(r"[0-9a-f]{38}\.(?:facts|report|base)\Z")
+_ENTRY = re.compile(r"[0-9a-f]{38}\.(?:facts|report|base|reads)\Z")
 _FOLDER = re.compile(r"[0-9a-f]{2}\Z")
 _CHECKSUM_BYTES = 16
 _SECRET = "secret"

@@ -29,6 +29,7 @@ from dllint.span import Span
 
 _SUFFIX = ".report"
 _BASE_SUFFIX = ".base"
+_READS_SUFFIX = ".reads"
 _LARGEST_BYTES = 1 << 28
 _CLASSES: dict[str, Any] = {one.__name__: one for one in (Finding, Place, Fix, TextEdit, Survival, *get_args(Edit))}
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError, zlib.error)
@@ -71,6 +72,7 @@ class Base:
         unparsed: the other files whose texts were read: for the suppressions in them, or because they are notebooks.
         words: those by which files are selected, as JSON.
         packages, names: as in `screen.Selection`.
+        reads: the name under which it is stored what the analysis read; "" if it is not.
     """
 
     report: str
@@ -81,6 +83,7 @@ class Base:
     words: Sequence[Any]
     packages: Sequence[str]
     names: Sequence[str]
+    reads: str = ""
 
 
 def digest_of(
@@ -176,6 +179,20 @@ class KeptReports:
                 return
             parts = [getattr(base, one) for one in Base.__match_args__]
             self._entries.put(digest, _BASE_SUFFIX, zlib.compress(json.dumps(parts).encode(), 1))
+
+    def reads(self, name: str) -> Optional[str]:
+        """Return what was stored by `put_reads`."""
+        payload = self._entries.get(name, _READS_SUFFIX) if name else None
+        if payload is None:
+            return None
+        try:
+            return zlib.decompressobj().decompress(payload, _LARGEST_BYTES).decode()
+        except _UNREADABLE:
+            return None
+
+    def put_reads(self, name: str, reads: str) -> None:
+        """Store what an analysis read if possible, as text; errors are ignored."""
+        self._entries.put(name, _READS_SUFFIX, zlib.compress(reads.encode(), 1))
 
 
 def _plain_kept(kept: Kept) -> Any:

@@ -88,7 +88,7 @@ class Activations:
             found: set[_Parameter] = set()
             for file in self.world.files.values():
                 params = {param.name for scope in file.scopes for param in scope.params}
-                for name in params & file.facts.called.keys():
+                for name in sorted(name for name in params if name in file.facts.called):
                     for index in file.facts.called[name]:
                         if isinstance(file.calls[index].func, Name):
                             found.update(self._mark(file, index, name))

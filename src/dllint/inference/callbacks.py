@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dllint.facts.aliases import aliases_by, aliases_of, lambda_name
+from dllint.facts.aliases import lambda_name
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, IfExp, LambdaRef, List, Name, Tuple, Walrus
 from dllint.facts.schema import Expr
 from dllint.inference import limits
@@ -96,9 +96,7 @@ class Passing:
         found = self._bound_names.get((file.path, scope))
         if found is None:
             found = self._bound_names[file.path, scope] = {}
-            pairs = [*aliases_of(file.scopes[scope], file.calls)]
-            pairs += [pair for index in file.calls_of(scope) for pair in aliases_by(file.calls[index], file.calls)]
-            for source, kept in pairs:
+            for source, kept in file.aliases_in(scope):
                 found.setdefault(source, set()).add(kept)
         return found
 

@@ -68,17 +68,18 @@ class CallGraph:
         """Return the possible values of a call's callee, and guessed methods: if the receiver is unknown, methods found
         by name alone, provided the project defines few of that name. Names under which an attribute stores the method
         count, too."""
-        call = file.calls[index]
+        func = file.callee(index)
         site = self.world.call_site(file, index, frame)
-        values = self.world.values.evaluate(call.func, site)
+        values = self.world.values.evaluate(func, site)
         if CHOSEN in values:
             actuals = self.world.actuals(file, index, frame)
             values = tuple(value for value in values if self._takes(value, actuals))
-        if not isinstance(call.func, Attribute) or not any(isinstance(value, Unknown) for value in values):
+        if not isinstance(func, Attribute) or not any(isinstance(value, Unknown) for value in values):
             return values, []
-        names = (call.func.attr, *self.world.stored_under(call.func.attr))
-        found = [method for name in names for method in self._namesakes.find(file, name, len(call.args))]
-        known = not found or self._known(call.func, site) or is_part_from_outside(self.world, call.func.value, site)
+        names = (func.attr, *self.world.stored_under(func.attr))
+        count = len(file.calls[index].args)
+        found = [method for name in names for method in self._namesakes.find(file, name, count)]
+        known = not found or self._known(func, site) or is_part_from_outside(self.world, func.value, site)
         return values, [] if known else found
 
     def _takes(self, value: Value, actuals: Actuals) -> bool:
@@ -113,7 +114,7 @@ class CallGraph:
                     collected.setdefault(
                         (target.function.key, target.frame), target._replace(guessed=target.guessed or by_name)
                     )
-        if last_name(file.calls[index].func) in self.world.knowledge.instantiating:
+        if last_name(file.callee(index)) in self.world.knowledge.instantiating:
             built = self.world.knowledge.instantiated(file, index, frame)
             for value in built:
                 for target in self.run_by(value, Given(file, index, frame)):
@@ -319,15 +320,8 @@ class CallGraph:
             for method in cls.file.children.get(cls.scope, ()):
                 scope = cls.file.scopes[method]
                 if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
-                    for index in cls.file.calls_of(method):
-                        func = cls.file.calls[index].func
-                        if not isinstance(func, Attribute):
-                            continue
-                        above = isinstance(func.value, CallRef) and cls.file.calls[func.value.index].func == Name(
-                            "super"
-                        )
-                        if above or func.value == Name(scope.params[0].name):
-                            found.setdefault(func.attr, []).append((cls.file, index))
+                    for name, call in cls.file.derived(calls_on, method, scope.params[0].name):
+                        found.setdefault(name, []).append((cls.file, call.index))
         return found
 
     def _other_calls(
@@ -428,6 +422,18 @@ class CallGraph:
                         if func == CallRef(index) or (isinstance(func, Name) and func.id in variables):
                             self._by_getattr.append((file, other))
         return self._by_getattr
+
+
+def calls_on(file: SourceFile, method: int, receiver: str) -> list[tuple[str, CallRef]]:
+    """Return the calls `self.name()` and `super().name()` directly in a method, by name."""
+    found: list[tuple[str, CallRef]] = []
+    for index in file.calls_of(method):
+        func = file.calls[index].func
+        if isinstance(func, Attribute):
+            base = func.value
+            if base == Name(receiver) or (isinstance(base, CallRef) and file.calls[base.index].func == Name("super")):
+                found.append((func.attr, CallRef(index)))
+    return found
 
 
 def _is_public(function: Function) -> bool:

@@ -352,7 +352,7 @@ class Changes:
         if found is None:
             found = self._at[file.path] = {}
             for change in self.in_file(file):
-                for place in dict.fromkeys(self.flows.places(change.base, file, change.scope)):
+                for place in dict.fromkeys(self.flows.places(change.base, file.raw, change.scope)):
                     found.setdefault(place, []).append(change)
         return found
 
@@ -371,7 +371,8 @@ class Changes:
     def in_file(self, file: SourceFile) -> list[Change]:
         found = self._of_files.get(file.path)
         if found is None:
-            found = self._of_files[file.path] = list(_collect(file))
+            found = self._of_files[file.path] = [one._replace(file=file) for one in changes_in(file.raw)]
+            file.note("changes")
         return found
 
 
@@ -415,7 +416,8 @@ def is_other(written: Expr | str | None, key: object) -> bool:
     return isinstance(written, str) and written != key
 
 
-def _collect(file: SourceFile) -> Iterator[Change]:
+def changes_in(file: SourceFile) -> Iterator[Change]:
+    """Yield the mutations that a file writes."""
     for scope in range(len(file.scopes)):
         for store in file.stores(scope):
             at = (store.event.span.line, store.event.span.column)

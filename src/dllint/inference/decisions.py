@@ -46,7 +46,7 @@ from dllint.inference.values import (
 from dllint.linking.arithmetic import ANY
 from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
-from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.linking.source import Binding, SourceFile, last_name, stores_by_name
 
 _TESTED = ("if", "while", "for")
 _PLAIN = frozenset(
@@ -306,7 +306,10 @@ def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
     owner = file.method_of(scope)
     methods = file.children.get(owner, ()) if owner is not None else (scope,)
     stores = [
-        one for method in methods for one in file.stores(method) if (one.base, one.key) == (test.value, test.attr)
+        one
+        for method in methods
+        for one in file.named(stores_by_name, method).get(test.attr, ())
+        if one.base == test.value
     ]
     alone = len(stores) == 1 and stores[0].scope == scope and not stores[0].event.region
     value = stores[0].value if alone else None

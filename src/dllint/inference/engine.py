@@ -40,9 +40,10 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.expressions import writes_key
-from dllint.linking.implicit_calls import add_implicit_calls
+from dllint.linking.expressions import stored_attributes, writes_key
+from dllint.linking.implicit_calls import add_implicit_calls, common_to
 from dllint.linking.import_graph import ImportGraph
+from dllint.linking.recorded import ReadOfProject, RecordedFile
 from dllint.linking.source import SourceFile, last_name
 from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
@@ -70,6 +71,7 @@ class World:
         settings: Settings,
         knowledge: Callable[[Engine], Knowledge],
         paths: Iterable[str] | None = None,
+        recording: bool = False,
     ) -> None:
         """Link the files of a project.
 
@@ -78,11 +80,16 @@ class World:
             settings: the configuration.
             knowledge: builds the knowledge about libraries.
             paths: all files of the project, including irrelevant ones without facts.
+            recording: record what the analysis reads of the files, see `linking.recorded`.
         """
         self.settings = settings
         self.limits = limits.count()
         self.targets = TargetConditions(settings.targets)
-        self.files = {path: self.targets.reached(SourceFile(path, facts[path])) for path in sorted(facts)}
+        linked = {path: self.targets.reached(SourceFile(path, facts[path])) for path in sorted(facts)}
+        self.files: dict[str, SourceFile] = {
+            path: RecordedFile(file) if recording else file for path, file in linked.items()
+        }
+        self.reads = ReadOfProject()
         self.index = ModuleIndex(paths if paths is not None else self.files)
         self.import_graph = ImportGraph(self.files, self.index)
         self.memory = Memory()
@@ -100,13 +107,20 @@ class World:
         self.calls: CallGraph = CallGraph(self)
         self.activations = Activations(self)
         self.decisions = Decisions(self)
-        self._implicit = add_implicit_calls(self.files.values(), self.knowledge.iterates)
+        self.reads.common = common_to([*linked.values()])
+        implicit = add_implicit_calls(linked.values(), self.reads.common, self.knowledge.iterates)
+        self._implicit = {
+            name: [(self.files[file.path], index) for file, index in calls] for name, calls in implicit.items()
+        }
+        for file in self.files.values():
+            if isinstance(file, RecordedFile):
+                file.adopt_implicit()
         self._calling: defaultdict[str, list[SourceFile]] = defaultdict(list)
         self._loading: defaultdict[str, list[SourceFile]] = defaultdict(list)
         for file in self.files.values():
-            for name in file.facts.called:
+            for name in file.raw.facts.called:
                 self._calling[name].append(file)
-            for name in file.facts.loaded:
+            for name in file.raw.facts.loaded:
                 self._loading[name].append(file)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
@@ -116,6 +130,7 @@ class World:
         self._forgetful: set[Frame] = set()
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._aliased: set[str] | None = None
         self._aliases: dict[str, dict[str, None]] | None = None
         self._stored_under: dict[str, dict[str, None]] | None = None
         self._function_names: set[str] | None = None
@@ -128,16 +143,27 @@ class World:
         """Return the calls whose callee's last name is `name`."""
         found = self._called.get(name)
         if found is None:
-            found = [(file, index) for file in self._calling.get(name, ()) for index in file.facts.called[name]]
+            self.reads.called.add(name)
+            found = [(file, index) for file in self._calling.get(name, ()) for index in file.raw.facts.called[name]]
             found += self._implicit.get(name, ())
             self._called[name] = found
         return found
+
+    def files_calling(self, name: str) -> Iterable[SourceFile]:
+        """Return the files with calls whose callee's last name is `name`, for the flows between names."""
+        files = [file for file in self._calling.get(name, ()) if file.raw.facts.called[name]]
+        return dict.fromkeys((*files, *(file for file, _ in self._implicit.get(name, ()))))
+
+    def files_loading(self, name: str) -> Iterable[SourceFile]:
+        """Return the files that read `name` without calling it, for the flows between names."""
+        return [file for file in self._loading.get(name, ()) if file.raw.facts.loaded[name]]
 
     def loaded(self, name: str) -> list[tuple[SourceFile, int]]:
         """Return the scopes that read `name` without calling it."""
         found = self._loaded.get(name)
         if found is None:
-            found = [(file, scope) for file in self._loading.get(name, ()) for scope in file.facts.loaded[name]]
+            self.reads.loaded.add(name)
+            found = [(file, scope) for file in self._loading.get(name, ()) for scope in file.raw.facts.loaded[name]]
             self._loaded[name] = found
         return found
 
@@ -174,7 +200,15 @@ class World:
                 for source, target in file.facts.aliases:
                     if source != target:
                         self._aliases.setdefault(source, {})[target] = None
+        self.reads.aliases.add(name)
         return self._aliases.get(name, ())
+
+    def is_alias(self, name: str) -> bool:
+        """Whether anything is bound to a name, or put into a container of that name, under its other name."""
+        if self._aliased is None:
+            self._aliased = {target for file in self.files.values() for _, target in file.raw.facts.aliases}
+        self.reads.aliased.add(name)
+        return name in self._aliased
 
     def stored_under(self, attribute: str) -> Iterable[str]:
         """Return the names of the attributes that are stored under another object's attribute: `self.load =
@@ -183,9 +217,9 @@ class World:
             self._stored_under = {}
             for file in self.files.values():
                 for scope in range(len(file.scopes)):
-                    for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.value and isinstance(store.value, Attribute):
-                            self._stored_under.setdefault(store.key, {})[store.value.attr] = None
+                    for key, stored in stored_attributes(file.raw, scope):
+                        self._stored_under.setdefault(key, {})[stored] = None
+        self.reads.stored_under.add(attribute)
         return self._stored_under.get(attribute, ())
 
     def may_be_function(self, name: str) -> bool:
@@ -207,14 +241,15 @@ class World:
         """Whether the project uses the name as a keyword argument, dict key, item key or attribute."""
         found = self._written_keys.get(name)
         if found is None:
-            found = self._written_keys[name] = any(writes_key(file, name) for file in self.files.values())
+            found = self._written_keys[name] = any(writes_key(file.raw, name) for file in self.files.values())
+            self.reads.keys.add(name)
         return found
 
     # Places and activations
 
     def call_site(self, file: SourceFile, index: int, frame: Frame | None) -> Site:
         """Return the site where the parts of a call are evaluated."""
-        call = file.calls[index]
+        call = file.place_of(index)
         return Site(file, call.scope, call.region, (call.statement.line, call.statement.column), frame)
 
     def actuals(self, file: SourceFile, index: int, frame: Frame | None) -> Actuals:

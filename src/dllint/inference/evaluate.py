@@ -444,11 +444,10 @@ class Evaluator:
     def _returned(self, function: Function, frame: Frame | None) -> Values:
         groups: list[Values] = []
         entry = function.file.scopes[function.scope]
-        for event in entry.events:
-            if event.kind == "return":
-                site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
-                if frame is None or not self.world.impossible(site):
-                    groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
+        for event in entry.events_of("return"):
+            site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+            if frame is None or not self.world.impossible(site):
+                groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
         if entry.end >= 0:
             end = (entry.span.end_line, entry.span.end_column)
             if frame is None or not self.world.impossible(Site(function.file, function.scope, entry.end, end, frame)):

@@ -3,7 +3,8 @@ can reach from its creation. It over-approximates; its callers verify each answe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from dllint.facts.nodes import (
     Attribute,
@@ -58,6 +59,10 @@ class Flows:
         self._reached: dict[Place, tuple[Place, ...]] = {}
         self._standing: dict[int, Place] = {}
 
+    @cached_property
+    def ways(self) -> Ways:
+        return Ways(self.world.knowledge.iterates, lambda name: bool(self._named(name)))
+
     def stand(self, expr: Expr, place: Place) -> None:
         """Set the location of an object that `expr` stands for, if no source expression creates it."""
         self._standing[id(expr)] = place
@@ -80,8 +85,7 @@ class Flows:
         """Return the files that may refer to a location."""
         kind, name = place[0], place[1]
         if kind in ("attribute", "result") and isinstance(name, str):
-            users = self.world.loaded(name) if kind == "attribute" else self.world.called(name)
-            return dict.fromkeys(file for file, _ in users)
+            return self.world.files_loading(name) if kind == "attribute" else self.world.files_calling(name)
         return (self.world.files[str(name)],) if kind in ("name", "call") else ()
 
     def start(self, expr: Expr, file: SourceFile) -> Place:
@@ -92,6 +96,8 @@ class Flows:
 
     def _steps(self, place: Place) -> Iterator[Place]:
         kind = place[0]
+        if kind != "at":
+            self.world.reads.places.add(place)
         if kind == "argument":
             yield from self._parameters(place)
             return
@@ -149,15 +155,13 @@ class Flows:
                         self._functions.setdefault(name_of, []).append((file, index))
         return self._functions.get(name, [])
 
-    # The ways of one file
-
     def _ways_of(self, file: SourceFile) -> Mapping[Place, Iterable[Place]]:
         ways = self._ways.get(file.path)
         if ways is None:
             # Most locations occur in several ways, and equal ways often: each is stored once.
             same = self._same
             found: dict[Place, list[Place]] = {}
-            for source, target in dict.fromkeys(self._collect(file)):
+            for source, target in dict.fromkeys(self.ways.collect(file.raw)):
                 if source == target:
                     continue
                 target = same.setdefault(target, target)
@@ -169,7 +173,25 @@ class Flows:
             ways = self._ways[file.path] = {source: tuple(targets) for source, targets in found.items()}
         return ways
 
-    def _collect(self, file: SourceFile) -> Iterator[tuple[Place, Place]]:
+    def places(self, expr: Expr | None, file: SourceFile, scope: int) -> Iterator[Place]:
+        """Yield the locations whose objects an expression may evaluate to, or contain."""
+        return self.ways.places(expr, file, scope)
+
+
+class Ways:
+    """The ways between locations that one file shows.
+
+    Args:
+        iterates: the functions that iterate their arguments.
+        is_function: whether a function or class of the project has a name.
+    """
+
+    def __init__(self, iterates: Container[str], is_function: Callable[[str], bool]) -> None:
+        self._iterates = iterates
+        self._is_function = is_function
+
+    def collect(self, file: SourceFile) -> Iterator[tuple[Place, Place]]:
+        """Yield the ways, each from a location to the next."""
         for number, scope in enumerate(file.scopes):
             for name, bindings in file.bindings(number).items():
                 target = ("name", file.path, number, name)
@@ -185,8 +207,8 @@ class Flows:
                 if not (isinstance(store.key, str) and store.base in _RECEIVERS):
                     targets += self.places(store.base, file, number)
                 yield from ((one, to) for one in self.places(store.value, file, number) for to in targets)
-            for event in scope.events:
-                if event.kind in ("return", "yield") and event.value is not None:
+            for event in scope.events_of("return", "yield"):
+                if event.value is not None:
                     for one in self.places(event.value, file, number):
                         yield one, ("result", scope.name)
                         if scope.decorators:
@@ -220,7 +242,7 @@ class Flows:
         shift = 0
         if name == "partial" and call.args:
             name, shift = last_name(call.args[0].value), 1
-        known = bool(name) and bool(self._named(name))
+        known = bool(name) and self._is_function(name)
         kept = self.world.knowledge.arguments_kept(name)
         for number, argument in enumerate(call.args if known or targets or kept else ()):
             position = number - shift if argument.keyword in (None, "*") else argument.keyword
@@ -246,7 +268,7 @@ class Flows:
                 yield ("call", file.path, index)
                 call = file.calls[index]
                 name = last_name(call.func)
-                if name not in _HANDING_ON and name not in self.world.knowledge.iterates:
+                if name not in _HANDING_ON and name not in self._iterates:
                     yield ("result", name)
                     return
                 for argument in call.args:

@@ -38,6 +38,7 @@ from dllint.inference.values import (
 from dllint.inference.values import Mapping as DictValue
 from dllint.linking.assignments import Spread, Store
 from dllint.linking.import_graph import ImportGraph
+from dllint.linking.recorded import ReadOfProject
 from dllint.linking.source import Binding, SourceFile
 from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
@@ -372,6 +373,7 @@ class Engine(Protocol):
     index: ModuleIndex
     import_graph: ImportGraph
     memory: Memory
+    reads: ReadOfProject
     symbols: Symbols
     processes: Processes
 
@@ -401,6 +403,8 @@ class Engine(Protocol):
     def activations(self) -> HigherOrder: ...
 
     def called(self, name: str) -> list[Call]: ...
+    def files_calling(self, name: str) -> Iterable[SourceFile]: ...
+    def files_loading(self, name: str) -> Iterable[SourceFile]: ...
     def loaded(self, name: str) -> list[tuple[SourceFile, int]]: ...
     def classes(self) -> list[Class]: ...
     def decorated(self, names: Iterable[str]) -> Iterator[tuple[SourceFile, int]]: ...

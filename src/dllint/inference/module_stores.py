@@ -8,7 +8,7 @@ from functools import cached_property
 from dllint.facts.nodes import Attribute, Constant, Expr, Name, Subscript
 from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import Binding, SourceFile, stores_elsewhere
 from dllint.modules import ModuleIndex
 
 _MODULES = Attribute(Name("sys"), "modules")
@@ -46,7 +46,7 @@ class ModuleStores:
     def _collect(self, file: SourceFile, found: dict[str, dict[str, list[tuple[Binding, Site]]]]) -> None:
         imported = _imported(file)
         for scope in range(len(file.scopes)):
-            for store in file.stores(scope):
+            for store in file.derived(stores_elsewhere, scope):
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
                 if path is not None:
                     event = store.event

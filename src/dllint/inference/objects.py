@@ -35,7 +35,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, stores_by_name
 
 _END = (1 << 31, 0)
 """A position after all statements of a scope."""
@@ -361,10 +361,7 @@ class Objects:
         """Return the assignments in the same scope to an attribute of the same base expression."""
         stored = self._stored.get((site.file.path, site.scope))
         if stored is None:
-            stored = self._stored[site.file.path, site.scope] = {}
-            for store in site.file.stores(site.scope):
-                if isinstance(store.key, str):
-                    stored.setdefault(store.key, []).append(store)
+            stored = self._stored[site.file.path, site.scope] = site.file.named(stores_by_name, site.scope)
         return [store for store in stored.get(expr.attr, ()) if store.base == expr.value]
 
     def handed_over(self, expr: Attribute, site: Site) -> Values | None:

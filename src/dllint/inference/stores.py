@@ -26,7 +26,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, stores_elsewhere
 
 CONSTRUCTORS = ("__init__", "__post_init__")
 """Methods that run when an object is constructed."""
@@ -156,16 +156,7 @@ class Stores:
         """Return the assignments to attributes of `self` in the methods of a class, including nested functions."""
         found = self._own_stores.get(cls.key)
         if found is None:
-            found = self._own_stores[cls.key] = {}
-            for method in cls.file.children.get(cls.scope, ()):
-                scope = cls.file.scopes[method]
-                if scope.kind != "function" or not scope.params:
-                    continue
-                receiver = Name(scope.params[0].name)
-                for inner in self._within(cls.file, method):
-                    for store in cls.file.stores(inner):
-                        if isinstance(store.key, str) and store.base == receiver:
-                            found.setdefault(store.key, []).append(store)
+            found = self._own_stores[cls.key] = cls.file.named(stores_on_self, cls.scope)
         return found
 
     def own_spreads(self, cls: Class) -> list[Spread]:
@@ -178,9 +169,7 @@ class Stores:
                 scope = cls.file.scopes[method]
                 if scope.kind == "function" and scope.params:
                     receiver = Name(scope.params[0].name)
-                    spread = (
-                        one for inner in self._within(cls.file, method) for one in cls.file.spreads.get(inner, ())
-                    )
+                    spread = (one for inner in _within(cls.file, method) for one in cls.file.spreads.get(inner, ()))
                     found += [one for one in spread if one.base == receiver]
         return found
 
@@ -229,21 +218,14 @@ class Stores:
                 names.update(_texts(self.world.mappings.all_keys(value)))
         return names
 
-    def _within(self, file: SourceFile, scope: int) -> list[int]:
-        found = [scope]
-        for child in file.children.get(scope, ()):
-            if file.scopes[child].kind == "function":
-                found += self._within(file, child)
-        return found
-
     def outside_stores(self, name: str) -> list[tuple[SourceFile, Store]]:
         """Return the assignments `base.name = value` whose base is not `self`."""
         if self._outside is None:
             self._outside = {}
             for file in self.world.files.values():
                 for scope in range(len(file.scopes)):
-                    for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.base != Name("self"):
+                    for store in file.derived(stores_elsewhere, scope):
+                        if isinstance(store.key, str):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])
 
@@ -267,3 +249,27 @@ def _may_be(key: Value, name: str) -> bool:
 
 def _texts(values: Values) -> Iterator[str]:
     yield from (one.value for one in values if isinstance(one, Const) and isinstance(one.value, str))
+
+
+def stores_on_self(file: SourceFile, cls: int) -> dict[str, list[Store]]:
+    """Return the assignments to attributes of `self` in the methods of a class, including nested functions."""
+    found: dict[str, list[Store]] = {}
+    for method in file.children.get(cls, ()):
+        scope = file.scopes[method]
+        if scope.kind != "function" or not scope.params:
+            continue
+        receiver = Name(scope.params[0].name)
+        for inner in _within(file, method):
+            for store in file.stores(inner):
+                if isinstance(store.key, str) and store.base == receiver:
+                    found.setdefault(store.key, []).append(store)
+    return found
+
+
+def _within(file: SourceFile, scope: int) -> list[int]:
+    """Return a function and the functions nested in it."""
+    found = [scope]
+    for child in file.children.get(scope, ()):
+        if file.scopes[child].kind == "function":
+            found += _within(file, child)
+    return found

@@ -239,15 +239,18 @@ class Symbols:
     @staticmethod
     def share_loop(file: SourceFile, left: int, right: int) -> bool:
         """Whether two regions are inside the same loop."""
-        around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
+        regions = file.raw.facts.regions
+        around = {index for index in file.regions(left) if regions[index].kind in ("for", "while")}
         return bool(around) and any(index in around for index in file.regions(right))
 
     def _completes(
         self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, Expr | None], bool]
     ) -> bool:
         """Whether this assignment is in one branch of an `if` whose other branch was already seen."""
+        if file.raw.facts.regions[event.region].kind != "if":
+            return False
         entry = file.facts.regions[event.region]
-        if entry.kind != "if" or not file.encloses(entry.parent, region):
+        if not file.encloses(entry.parent, region):
             return False
         key = (entry.parent, entry.expr)
         if key in halves and halves[key] != entry.holds:

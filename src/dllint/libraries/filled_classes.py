@@ -109,9 +109,9 @@ class FilledClasses:
         return Actuals(keywords=actuals.keywords if row is _RESTORED else {}, mappings=[Actual(None, None, None)])
 
     def _filling(self, file: SourceFile, index: int, site: Site) -> _Filling | None:
-        call = file.calls[index]
-        if last_name(call.func) not in _LAST_NAMES:
+        if last_name(file.callee(index)) not in _LAST_NAMES:
             return None
+        call = file.calls[index]
         callees = self.world.values.evaluate(call.func, site)
         found = (_FILLING.get(canonical(one.name)) for one in callees if isinstance(one, External))
         row = next((row for row in found if row is not None), None)

@@ -59,10 +59,10 @@ class Instantiation:
 
     def instantiates(self, file: SourceFile, index: int) -> bool:
         """Whether a call instantiates objects that a configuration describes."""
-        call = file.calls[index]
-        if last_name(call.func) not in LAST_NAMES:
+        func = file.callee(index)
+        if last_name(func) not in LAST_NAMES:
             return False
-        callees = self.world.values.evaluate(call.func, self.world.call_site(file, index, None))
+        callees = self.world.values.evaluate(func, self.world.call_site(file, index, None))
         return any(isinstance(one, External) and one.name in INSTANTIATING for one in callees)
 
     def objects(self, values: Values, file: SourceFile) -> Values:

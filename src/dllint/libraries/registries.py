@@ -86,7 +86,7 @@ class Registries:
 
     def looked_up(self, index: int, here: Site) -> Values:
         """Return the possible results of `REGISTRY.get(name)`."""
-        func = here.file.calls[index].func
+        func = here.file.callee(index)
         if not isinstance(func, Attribute) or func.attr not in LOOKUPS:
             return ()
         found = [self.entries(value) for value in self.world.values.evaluate(func.value, here)]
@@ -94,7 +94,7 @@ class Registries:
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """Return the classes and functions that a call may select by its configuration and call."""
-        registry = _registry(file, index) if last_name(file.calls[index].func) in BUILDING else None
+        registry = _registry(file, index) if last_name(file.callee(index)) in BUILDING else None
         if registry is None:
             return ()
         site = self.world.call_site(file, index, frame)

@@ -317,7 +317,7 @@ class ClosedValues:
         """Whether a name is a builtin or predefined in every module, and nothing in the file binds it."""
         if name not in _OF_MODULES and (not hasattr(builtins, name) or name.startswith("__")):
             return False
-        return not self.file.scopes_binding.keys() & {name, "*"}
+        return not any(one in self.file.scopes_binding for one in (name, "*"))
 
     def _is_module(self, name: str) -> bool:
         """Whether a name refers to an imported module throughout the file."""

@@ -28,7 +28,7 @@ from dllint.facts.nodes import (
     UnaryOp,
 )
 from dllint.facts.schema import Event, Expr, Region
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import RegionRef, SourceFile, last_name
 
 _SEVERAL = " > 1"
 _FALSE = ("None", "0", "False", "''")
@@ -264,18 +264,23 @@ def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
 def main_guards(file: SourceFile) -> frozenset[int]:
     """Return the outermost regions that run only if the file is the main program."""
     if file.main_guards is None:
-        file.main_guards = frozenset(
-            index
-            for index, entry in enumerate(file.facts.regions)
-            if entry.kind in ("if", "while")
-            and entry.expr is not None
-            and _asks(entry.expr, Name("__name__"))
-            and any(
-                atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds
-                for atom in atoms(entry.expr, entry.holds, file, 0)
-            )
-        )
+        file.main_guards = frozenset(region.number for region in file.derived(guarding))
     return file.main_guards
+
+
+def guarding(file: SourceFile) -> list[RegionRef]:
+    """Return the regions of `main_guards`."""
+    return [
+        RegionRef(index)
+        for index, entry in enumerate(file.facts.regions)
+        if entry.kind in ("if", "while")
+        and entry.expr is not None
+        and _asks(entry.expr, Name("__name__"))
+        and any(
+            atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds
+            for atom in atoms(entry.expr, entry.holds, file, 0)
+        )
+    ]
 
 
 def _asks(test: Expr, wanted: Expr) -> bool:

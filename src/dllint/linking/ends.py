@@ -123,7 +123,7 @@ class Ends:
         file = self.file
         calls = file.calls_of(scope)
         if any(file.calls[one].func in (Name("exit"), Name("quit")) for one in calls):
-            return not file.scopes_binding.keys() & {"exit", "quit", "*"}
+            return not any(one in file.scopes_binding for one in ("exit", "quit", "*"))
         regions = {file.calls[one].region for one in calls} | {event.region for event in file.scopes[scope].events}
         around = {index for region in regions for index in file.regions(region)}
         return all(
@@ -150,7 +150,11 @@ class Ends:
     def _leaves(self, func: Expr) -> bool:
         """Whether an expression names a function that never returns."""
         file = self.file
-        if isinstance(func, Name) and func.id in _BUILTINS and not file.scopes_binding.keys() & {func.id, "*"}:
+        if (
+            isinstance(func, Name)
+            and func.id in _BUILTINS
+            and not any(one in file.scopes_binding for one in (func.id, "*"))
+        ):
             return True
         if isinstance(func, Attribute) and func.attr in _OF_PARSERS and self._is_parser(func.value):
             return True

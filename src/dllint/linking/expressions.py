@@ -68,6 +68,14 @@ def writes_key(file: SourceFile, name: str) -> bool:
     )
 
 
+def stored_attributes(file: SourceFile, scope: int) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that a scope sets to another object's attribute, each with the name of that one: `self.load
+    = task.load_batches`."""
+    for store in file.stores(scope):
+        if isinstance(store.key, str) and isinstance(store.value, Attribute):
+            yield store.key, store.value.attr
+
+
 def attributes_read(file: SourceFile, name: str) -> set[str]:
     """Return the attributes of a name that a file reads, in any of its scopes: {"load"} for `rows.load(path)`."""
     base = Name(name)

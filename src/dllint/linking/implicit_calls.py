@@ -8,7 +8,8 @@ expression Getter(base, name).
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, Defined, Element, Getter, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Argument, Call, Expr
@@ -27,18 +28,42 @@ Iterates = Mapping[str, tuple[slice, str]]
 elements."""
 
 
-def add_implicit_calls(files: Iterable[SourceFile], iterates: Iterates) -> dict[str, list[tuple[SourceFile, int]]]:
-    """Add the implicit calls to the files. Returns them by the name of the method that they call."""
-    files = tuple(files)
-    readers = dict.fromkeys(_properties(files), 0)
+class Common(NamedTuple):
+    """What the implicit calls of a file depend on in all files.
+
+    Attributes:
+        defined: the names of the properties that contain a call.
+        properties: those of them that few functions read.
+        protocols: the methods of protocols that some class has.
+        enumerations: the names of the classes of enumerations.
+    """
+
+    defined: Collection[str]
+    properties: Collection[str]
+    protocols: Collection[str]
+    enumerations: Collection[str]
+
+
+def common_to(files: Sequence[SourceFile]) -> Common:
+    """Return what the implicit calls of each file depend on in all of them."""
+    readers = dict.fromkeys(properties_of(files), 0)
     for file in files:
         for name in readers.keys() & file.facts.loaded.keys():
             readers[name] += len(file.facts.loaded[name])
     properties = {name for name, count in readers.items() if count <= MOST_READERS}
     methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
+    return Common(readers.keys(), properties, methods & {"__enter__", "__iter__"}, _enumerations(files))
+
+
+def add_implicit_calls(
+    files: Iterable[SourceFile], common: Common, iterates: Iterates
+) -> dict[str, list[tuple[SourceFile, int]]]:
+    """Add the implicit calls to the files. Returns them by the name of the method that they call."""
+    files = tuple(files)
+    properties, protocols = {*common.properties}, {*common.protocols}
     found: dict[str, list[tuple[SourceFile, int]]] = {}
     for file in files:
-        for name, call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"}, iterates)):
+        for name, call in (*_reads(file, properties), *_protocols(file, protocols, iterates)):
             found.setdefault(name, []).append((file, file.add_call(call)))
         for index, call in _mapped(file):
             file.mapped[index] = made = file.add_call(call)
@@ -46,28 +71,34 @@ def add_implicit_calls(files: Iterable[SourceFile], iterates: Iterates) -> dict[
         for call, index in _decorate(file):
             if name := last_name(call.func):
                 found.setdefault(name, []).append((file, index))
-    for file, scope in _enumerations(files):
-        for name, call in _members(file, scope):
+    names = {*common.enumerations}
+    for file, scope, bases in _with_bases(files):
+        for name, call in _members(file, scope) if bases & names else ():
             index = file.members[scope, name] = file.add_call(call)
             file.member_names[index] = name
             found.setdefault(file.scopes[scope].name, []).append((file, index))
     return found
 
 
-def _enumerations(files: Iterable[SourceFile]) -> list[tuple[SourceFile, int]]:
-    """Return the classes of enumerations, by the names of their bases."""
-    classes = [
+def _with_bases(files: Iterable[SourceFile]) -> list[tuple[SourceFile, int, set[str]]]:
+    """Return the classes with bases, each with their last names."""
+    return [
         (file, index, {last_name(base.value) for base in scope.bases if base.keyword is None})
         for file in files
         for index, scope in enumerate(file.scopes)
         if scope.kind == "class" and scope.bases
     ]
+
+
+def _enumerations(files: Iterable[SourceFile]) -> set[str]:
+    """Return the names of the classes of enumerations, by the names of their bases."""
+    classes = _with_bases(files)
     names = set(_ENUMERATIONS)
     size = 0
     while size < len(names):
         size = len(names)
         names.update(file.scopes[index].name for file, index, bases in classes if bases & names)
-    return [(file, index) for file, index, bases in classes if bases & names]
+    return names
 
 
 def _members(file: SourceFile, scope: int) -> Iterator[tuple[str, Call]]:
@@ -82,7 +113,7 @@ def _members(file: SourceFile, scope: int) -> Iterator[tuple[str, Call]]:
             yield name, Call(Name(file.scopes[scope].name), args, span, scope, event.region, event.span)
 
 
-def _properties(files: Iterable[SourceFile]) -> set[str]:
+def properties_of(files: Iterable[SourceFile]) -> set[str]:
     """Return the names of the properties that contain a call."""
     found: set[str] = set()
     for file in files:

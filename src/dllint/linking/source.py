@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from dllint.facts.aliases import aliases_by, aliases_of
 from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Defined, Name, Subscript
 from dllint.facts.nodes import last_name as last_name
-from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Scope
+from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Region, Scope
 from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
 from dllint.notebooks import SUFFIX
 from dllint.span import Span
+
+T = TypeVar("T")
 
 
 class Binding(NamedTuple):
@@ -34,13 +37,19 @@ _CONDITIONAL = frozenset({"if", "while", "case", "handler", "tryelse", "loopelse
 """Kinds of regions that a condition of the program leads to."""
 
 
+class RegionRef(NamedTuple):
+    """A region in the result of a function that `SourceFile.derived` calls."""
+
+    number: int
+
+
 class SourceFile:
     """One file of the project."""
 
     def __init__(self, path: str, facts: FileFacts, absent: frozenset[int] = frozenset()) -> None:
         """Index the facts of a file. `absent` are the calls that no target runs."""
         self.path = path
-        self._absent = absent
+        self.absent = absent
         self.facts = facts
         self.scopes: list[Scope] = facts.scopes
         self.calls: list[Call] = list(facts.calls)
@@ -89,12 +98,51 @@ class SourceFile:
     def __lt__(self, other: SourceFile) -> bool:
         return self.path < other.path
 
+    @property
+    def raw(self) -> SourceFile:
+        """The same file for readers that compute something of all of it, see `recorded`."""
+        return self
+
+    def note(self, query: str, argument: object = None) -> None:
+        """Record that something was computed from `raw`."""
+
+    def derived(self, function: Callable[..., T], *arguments: int | str) -> T:
+        """Return what a function makes of the file: a function of a module that reads nothing else, whose result
+        consists of facts, with `CallRef` and `RegionRef` instead of numbers.
+
+        What it reads is not recorded: the results are compared.
+        """
+        return function(self, *arguments)
+
+    def named(self, function: Callable[..., dict[str, T]], *arguments: int | str) -> dict[str, T]:
+        """Return what such a function makes of the file, by name: only the entries that are looked up are compared."""
+        return function(self, *arguments)
+
+    def callee(self, index: int) -> Expr:
+        """Return the callee of a call, for readers that need no more of it."""
+        return self.calls[index].func
+
+    def place_of(self, index: int) -> Call:
+        """Return a call for readers of its scope, region and statement."""
+        return self.calls[index]
+
+    @property
+    def aliases(self) -> list[tuple[str, str]]:
+        """The pairs of last names of which the second may be bound to the object that the first names."""
+        return self.facts.aliases
+
+    def aliases_in(self, scope: int) -> list[tuple[str, str]]:
+        """Return those pairs that the statements and calls of one scope make."""
+        pairs = [*aliases_of(self.scopes[scope], self.calls)]
+        pairs += [pair for index in self.calls_of(scope) for pair in aliases_by(self.calls[index], self.calls)]
+        return pairs
+
     def calls_of(self, scope: int) -> list[int]:
         """Return the indices of the calls directly in a scope, in source order; implicit ones last."""
         if self._calls_of is None:
             self._calls_of = {}
             for index, call in enumerate(self.calls):
-                if index in self._absent:
+                if index in self.absent:
                     continue
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
@@ -102,6 +150,14 @@ class SourceFile:
     def call_at(self, span: Span) -> int | None:
         """Return the first call that covers exactly this range."""
         return self._calls_at.get(span)
+
+    def call_around(self, span: Span) -> int | None:
+        """Return the innermost call that covers a range."""
+        index = self.call_at(span)
+        if index is None:
+            around = [number for number, call in enumerate(self.calls) if call.span.covers(span)]
+            index = max(around, key=lambda number: self.calls[number].span[:2], default=None)
+        return index
 
     @cached_property
     def _calls_at(self) -> dict[Span, int]:
@@ -298,6 +354,10 @@ class SourceFile:
             found.setdefault(spread.scope, []).append(spread)
         return found
 
+    def regions_of(self, kind: str) -> list[tuple[int, Region]]:
+        """Return the regions of one kind, each with its index."""
+        return [(index, region) for index, region in enumerate(self.facts.regions) if region.kind == kind]
+
     def regions(self, region: int) -> Iterator[int]:
         """Yield a region and the regions around it, innermost first, without the scope's own body."""
         while region:
@@ -397,6 +457,25 @@ class SourceFile:
 
 
 _NAMING = BINDING | {"import", "def", "class", "except"}
+
+
+def stores_by_name(file: SourceFile, scope: int) -> dict[str, list[Store]]:
+    """Return the assignments of a scope to attributes, by the attribute."""
+    found: dict[str, list[Store]] = {}
+    for store in file.stores(scope):
+        if isinstance(store.key, str):
+            found.setdefault(store.key, []).append(store)
+    return found
+
+
+def stores_of_items(file: SourceFile, scope: int) -> list[Store]:
+    """Return the assignments of a scope to items."""
+    return [one for one in file.stores(scope) if not isinstance(one.key, str)]
+
+
+def stores_elsewhere(file: SourceFile, scope: int) -> list[Store]:
+    """Return the assignments of a scope to attributes of anything but `self`."""
+    return [one for one in file.stores(scope) if isinstance(one.key, str) and one.base != Name("self")]
 
 
 def decorated(file: SourceFile, call: int) -> int:

@@ -140,27 +140,36 @@ def _check(run: Run, execution: Execution, noted: Lookups | None = None) -> Repo
         with step("reading"):
             facts = facts_of(run, execution)
         with lookups() as asked:
-            report = replace(_found(run, facts, execution), profile=profile)
+            report = replace(_found(run, facts, execution, noted is not None), profile=profile)
     if noted is not None:
         noted.update(asked)
     return report
 
 
-def _found(run: Run, facts: Mapping[str, FileFacts], execution: Execution) -> Report:
+def _found(run: Run, facts: Mapping[str, FileFacts], execution: Execution, kept: bool) -> Report:
     with step("linking"):
-        project = with_more_frames(lambda: linked(run, facts))
+        # Only then can the next check compare with it.
+        recording = kept or execution.memory is not None
+        project = with_more_frames(lambda: linked(run, facts, recording))
     report = report_of(run, not_silenced(run, found_by_rules(run, project)))
     if execution.visit is not None:
         execution.visit(project)
-    return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+    report = replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+    if recording:
+        from dllint.linter.rereading import ReadByAnalysis
+
+        run.reads = ReadByAnalysis.of(project)
+        if execution.memory is not None:
+            execution.memory.input = execution.memory.input._replace(reads=run.reads)
+    return report
 
 
-def linked(run: Run, facts: Mapping[str, FileFacts]) -> Project:
+def linked(run: Run, facts: Mapping[str, FileFacts], recording: bool = False) -> Project:
     """Link the files into a project."""
     from dllint.inference import limits
     from dllint.project.model import Project
 
-    project = Project.load(facts, run.settings, run.contents, run.notebooks)
+    project = Project.load(facts, run.settings, run.contents, run.notebooks, recording)
     limits.CONNECTING_BYTES.met(run.selection.left_out)
     return project
 

@@ -29,13 +29,14 @@ def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | 
         return _as_kept(run, kept)
     problems = list(run.problems)
     noted: Lookups = {}
+    facts: str | None = None
     base = digest_of(run.settings, run.asked, dict.fromkeys(run.contents, b""), ["base", *texts], unreadable)
     if kept is None:
         # The contents have changed, but perhaps nothing that the analysis or the report reads, except places.
         kept = _after_edits(run, execution, kept_reports, digest, base)
         if kept is not None:
             return _as_kept(run, kept)
-        kept = _by_facts(run, execution, kept_reports)
+        facts, kept = _by_facts(run, execution, kept_reports)
     report = analysed(noted) if kept is None else _as_kept(run, kept)
     if kept is None or kept.edits is None:
         report = _with_edits(report, execution)
@@ -44,10 +45,14 @@ def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | 
         from dllint.linter.edited import base_of
 
         worth = _worth_keeping(run, report, noted if kept is None else kept.lookups, execution)
-        for name in (digest, _digest_of_facts(run, execution)):
+        facts = _digest_of_facts(run, execution) if kept is None else facts
+        reads = (facts or digest) if kept is None or facts else ""
+        for name in (digest, facts):
             if name is not None:
                 kept_reports.put(name, worth)
-        kept_reports.put_base(base, base_of(run, digest))
+        if run.reads is not None:
+            kept_reports.put_reads(reads, run.reads.to_json())
+        kept_reports.put_base(base, base_of(run, digest, reads))
     return report
 
 
@@ -57,21 +62,23 @@ def _after_edits(run: Run, execution: Execution, kept_reports: KeptReports, dige
     before = kept_reports.base(base)
     if before is None:
         return None
-    from dllint.linter.edited import base_after, followed
+    from dllint.linter.edited import followed
 
-    kept = followed(run, before, digest, kept_reports, execution)
-    if kept is not None:
-        kept_reports.put_base(base, base_after(run, before, digest))
+    found = followed(run, before, digest, kept_reports, execution)
+    if found is None:
+        return None
+    kept, after = found
+    kept_reports.put_base(base, after)
     return kept
 
 
-def _by_facts(run: Run, execution: Execution, kept_reports: KeptReports) -> Kept | None:
-    """Return the report of an earlier check of files with the same facts at the same places."""
+def _by_facts(run: Run, execution: Execution, kept_reports: KeptReports) -> tuple[str | None, Kept | None]:
+    """Return the report of an earlier check of files with the same facts at the same places, after its name."""
     seen = _digest_of_facts(run, execution, EDITED_FILES)
     kept = kept_reports.get(seen) if seen is not None else None
     if kept is not None and kept.digests != {path: content_digest(run.contents[path]) for path in kept.named}:
-        return None
-    return kept
+        return None, None
+    return seen, kept
 
 
 def _digest_of_facts(run: Run, execution: Execution, most: int | None = None) -> str | None:

@@ -1,14 +1,16 @@
 """The report of an earlier check, kept after edits that change nothing that the analysis reads.
 
-An edited file is of one of two kinds. The analysis did not look into it, and would not look into it or into any other
-file after the edit. Or its facts are the same at other places, so that the places in the report move with the text. In
-all other cases, and when in doubt, the project is analysed again.
+An edited file is of one of three kinds. The analysis did not look into it, and would not look into it or into any other
+file after the edit. Or its facts are the same at other places, so that the places in the report move with the text. Or
+other facts changed than those that the analysis read (`rereading`). In all other cases, and when in doubt, the project
+is analysed again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dllint import files, roots, screen, suppressions
 from dllint.facts.cache import Cache
@@ -21,12 +23,17 @@ from dllint.linter.moved import Elsewhere, Move, moved, says_the_same, silences_
 from dllint.linter.report import Execution, Report
 from dllint.rules.near_copies import said_once
 
+if TYPE_CHECKING:
+    from dllint.config import Settings
+    from dllint.linter.rereading import ReadByAnalysis
 
-def base_of(run: Run, report: str) -> Base | None:
+
+def base_of(run: Run, report: str, reads: str) -> Base | None:
     """Return what the next check of the same files compares with; `None` if the files are too large for that.
 
     Args:
         report: the name of the report of this check.
+        reads: the name of what its analysis read.
     """
     parsed, selection = texts_to_parse(run).keys(), run.selection
     if selection.left_out:
@@ -40,11 +47,15 @@ def base_of(run: Run, report: str) -> Base | None:
         words_of(run.settings).to_json(),
         sorted(selection.packages),
         sorted(name.decode("latin-1") for name in selection.names),
+        reads,
     )
 
 
-def followed(run: Run, base: Base, name: str, kept_reports: KeptReports, execution: Execution) -> Kept | None:
-    """Return the report of an earlier check, moved along with the edits since; `None` if they may change it.
+def followed(
+    run: Run, base: Base, name: str, kept_reports: KeptReports, execution: Execution
+) -> tuple[Kept, Base] | None:
+    """Return the report of an earlier check, moved along with the edits since, and what the next check compares with;
+    `None` if they may change it.
 
     Args:
         base: what the earlier check read, of the same files.
@@ -89,23 +100,36 @@ def followed(run: Run, base: Base, name: str, kept_reports: KeptReports, executi
         notebooks={path: run.notebooks[path] for path in kept.named if path in run.notebooks},
         edits=kept.edits or {},
     )
+    read_now: ReadByAnalysis | None = None
+
+    def earlier() -> ReadByAnalysis | None:
+        return read_now or _stored_reads(kept_reports, base.reads)
+
     try:
         for path, facts in was.facts.items():
             texts, shown = (before[path], after[path]), roots.shown(path, run.settings.root)
-            report = moved_report(report, path, shown, texts, (facts, now.facts[path]), edits_of)
+            pair = (facts, now.facts[path])
+            report, reread = moved_report(report, path, shown, texts, pair, edits_of, earlier, run.settings)
+            read_now = reread or read_now
     except Elsewhere:
         return None
     digests = {path: content_digest(run.contents[path]) for path in kept.named}
     edits = report.edits if edits_of is not None else None
     moved_along = replace(kept, findings=report.findings, edits=edits, digests=digests)
     kept_reports.put(name, moved_along)
-    return moved_along
-
-
-def base_after(run: Run, base: Base, name: str) -> Base:
-    """Return what the next check compares with if `followed` returned a report, stored under `name`."""
+    if read_now is not None:
+        kept_reports.put_reads(name, read_now.to_json())
     contents = {path: run.contents[path].decode("latin-1") for path in base.contents}
-    return replace(base, report=name, contents=contents)
+    return moved_along, replace(base, report=name, contents=contents, reads=base.reads if read_now is None else name)
+
+
+def _stored_reads(kept_reports: KeptReports, name: str) -> ReadByAnalysis | None:
+    text = kept_reports.reads(name)
+    if text is None:
+        return None
+    from dllint.linter.rereading import ReadByAnalysis
+
+    return ReadByAnalysis.from_json(text)
 
 
 def moved_report(
@@ -115,8 +139,10 @@ def moved_report(
     texts: tuple[str, str],
     facts: tuple[FileFacts, FileFacts],
     edits_of: Callable[[Report], Edits] | None,
-) -> Report:
-    """Return a report after an edit of a file that changes no facts.
+    reads: Callable[[], ReadByAnalysis | None],
+    settings: Settings,
+) -> tuple[Report, ReadByAnalysis | None]:
+    """Return a report after an edit of a file that changes no facts, or none that the analysis reads.
 
     Args:
         path: the file.
@@ -124,15 +150,23 @@ def moved_report(
         texts: the file before and after.
         facts: those of both texts.
         edits_of: turns the fixes of a report into text edits.
+        reads: returns what the analysis read, if it is known; if facts changed, what it would read now is returned.
+        settings: those of the project.
 
     Raises:
         Elsewhere: the edit may change the findings.
     """
     move = Move(*texts)
-    if not says_the_same(*facts, move) or not silences_the_same(*texts, move):
+    if not silences_the_same(*texts, move):
         raise Elsewhere
+    after = None
+    if not says_the_same(*facts, move):
+        before = reads()
+        after = before.after(path, facts, move, settings) if before is not None else None
+        if after is None:
+            raise Elsewhere
     if path not in report.sources:
-        return report
+        return report, after
     findings = sorted(
         (moved(one, path, shown, move) for one in report.findings),
         key=lambda one: (one.path, one.span, one.code, one.text),
@@ -144,7 +178,7 @@ def moved_report(
     if path in copies or (path in found and (copies or said_once(findings, sources) != findings)):
         raise Elsewhere
     report = replace(report, findings=tuple(findings), sources=sources)
-    return report if edits_of is None else _with_edits(report, path, edits_of)
+    return (report if edits_of is None else _with_edits(report, path, edits_of)), after
 
 
 def _with_edits(report: Report, path: str, edits_of: Callable[[Report], Edits]) -> Report:

@@ -20,6 +20,7 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.facts.schema import FileFacts
     from dllint.linter.memory import Memory
+    from dllint.linter.rereading import ReadByAnalysis
 
 EDITED_FILES = 20
 """Maximum number of edited files to parse to see whether their facts changed; with more, the project is analysed."""
@@ -40,6 +41,7 @@ class Run:
     notebooks: dict[str, CellText] = field(default_factory=dict)
     selection: Selection = field(default_factory=lambda: Selection(set()))
     to_parse: dict[str, str] | None = None
+    reads: ReadByAnalysis | None = None
 
 
 def cache_directory(settings: Settings) -> str:

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.cache import Cache, KeptInMemory
 from dllint.screen import Known
 
+if TYPE_CHECKING:
+    from dllint.linter.rereading import ReadByAnalysis
+
 
 class Input(NamedTuple):
-    """What a check read: the contents of all files of the project by path, and the paths of those that can matter."""
+    """What a check read: the contents of all files of the project by path, the paths of those that can matter, and what
+    the analysis read of these."""
 
     contents: Mapping[str, bytes]
     mattering: frozenset[str]
+    reads: ReadByAnalysis | None = None
 
 
 @dataclass

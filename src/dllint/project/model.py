@@ -85,13 +85,14 @@ class Project:
         settings: Settings,
         paths: Iterable[str] | None = None,
         notebooks: Mapping[str, CellText] = MappingProxyType({}),
+        recording: bool = False,
     ) -> Project:
         """Link the facts of files, given by path.
 
         `paths` names all files of the project if some of them were not parsed. `notebooks` maps the paths of notebooks
-        to the text of their cells.
+        to the text of their cells. With `recording`, `world.reads` and the files say what was read.
         """
-        return cls(World(facts, settings, Libraries, paths), notebooks)
+        return cls(World(facts, settings, Libraries, paths, recording), notebooks)
 
     def ask(self, question: Callable[[Project], T]) -> T:
         """Return the project's single instance of a query class, `question(self)`; it memoizes its answers."""

@@ -12,7 +12,7 @@ from dllint.inference import limits
 from dllint.inference.values import Class, External, Instance, Site, Values
 from dllint.libraries.contents import held_by
 from dllint.linking.assignments import Store
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, stores_elsewhere
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -72,7 +72,7 @@ class OutsideAttributes:
     def _found(self) -> Iterator[tuple[Hashable, Assigned]]:
         for file in self.world.files.values():
             for scope in range(len(file.scopes)):
-                for store in file.stores(scope):
+                for store in file.derived(stores_elsewhere, scope):
                     for one in self._assigned(file, store):
                         of = one.base.of
                         if isinstance(of, External):

@@ -19,7 +19,7 @@ from dllint.libraries.index import GOES_INSIDE, HANDING_ON, HOOKS, ITERATING, ca
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Arrival
@@ -62,6 +62,17 @@ class Iteration:
     statement: Span
     call: int
     unpacked: bool = False
+
+
+def unpacked_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRef, Span, bool]]:
+    """Return the iterables unpacked in the expressions of a scope, each with its span, region and statement, and
+    whether it is the whole expression."""
+    return [
+        (part.value, span, RegionRef(region), statement, part is expr)
+        for expr, span, region, statement in expressions(file, scope)
+        for part in without_calls(expr)
+        if isinstance(part, Starred)
+    ]
 
 
 class _Loop(NamedTuple):
@@ -208,10 +219,8 @@ class Starting:
             for event in file.scopes[scope].events_of("assign"):
                 if isinstance(event.target, (Tuple, List)) and event.value is not None:
                     found.append(_Loop(event.value, event.value_span or event.span, event.region, event.span, True))
-            for expr, span, region, statement in expressions(file, scope):
-                for part in without_calls(expr):
-                    if isinstance(part, Starred):
-                        found.append(_Loop(part.value, span, region, statement, part is not expr))
+            for expr, span, region, statement, whole in file.derived(unpacked_in, scope):
+                found.append(_Loop(expr, span, region.number, statement, not whole))
             for index in file.calls_of(scope):
                 call = file.calls[index]
                 for one in call.args:

@@ -231,14 +231,11 @@ def _of_call(file: SourceFile, index: int) -> tuple[int, int]:
 
 def _at(file: SourceFile, span: Span) -> tuple[int, int] | None:
     """The scope and the region of the innermost call or statement around a place."""
-    index = file.call_at(span)
-    if index is None:
-        around = [number for number, call in enumerate(file.calls) if call.span.covers(span)]
-        index = max(around, key=lambda number: file.calls[number].span[:2], default=None)
+    index = file.call_around(span)
     if index is not None:
         return _of_call(file, index)
     for scope, entry in enumerate(file.scopes):
-        for event in entry.events:
+        for event in entry.events if entry.span.covers(span) else ():
             if event.span.covers(span) and event.kind not in ("def", "class"):
                 return scope, event.region
     return None

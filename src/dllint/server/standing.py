@@ -1,9 +1,9 @@
 """The findings of the last check, moved along with later edits.
 
-A check queries the whole project, which takes seconds for a large one. Three kinds of edits need none: those that
-change only comments and whitespace, after which findings move; those after which a file does not parse, as while typing
-most words; and those of a file that cannot matter, before or after. If a file does not parse, only its syntax error is
-reported for it, and findings in other files stay.
+A check queries the whole project, which takes seconds for a large one. Four kinds of edits need none: those that
+change only comments and whitespace, after which findings move; those that change nothing that the check read; those
+after which a file does not parse, as while typing most words; and those of a file that cannot matter, before or after.
+If a file does not parse, only its syntax error is reported for it, and findings in other files stay.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dllint.linter.edited import moved_report
 from dllint.linter.inputs import Run, screened
 from dllint.linter.memory import Input, Memory
 from dllint.linter.moved import Elsewhere, Move, words_moved
+from dllint.linter.rereading import ReadByAnalysis
 from dllint.reporters.cells import by_cell
 from dllint.server.analysis import Lens, Place, Result
 from dllint.server.editing import OpenFile
@@ -72,7 +73,7 @@ class Standing:
                 broken[path] = new
             else:
                 try:
-                    standing = standing._moved(old, new, outcome)
+                    standing = standing._moved(old, new, outcome, now)
                 except Elsewhere:
                     return None
         return standing, standing._without(broken)
@@ -91,6 +92,12 @@ class Standing:
             return False
         if not is_plainly_valid(after):
             return False
+        return self._selects_the_same(now)
+
+    def _selects_the_same(self, now: Mapping[str, OpenFile]) -> bool:
+        """Whether the check would look into the same files."""
+        if self.input is None:
+            return False
         texts = {path: one.pieces[0].text for path, one in now.items() if not one.notebook}
         run = Run(self.settings, set())
         run.contents = {
@@ -102,20 +109,26 @@ class Standing:
     def _with(self, new: OpenFile) -> Standing:
         return replace(self, opened={**self.opened, new.path: new})
 
-    def _moved(self, old: OpenFile, new: OpenFile, outcome: Outcome) -> Standing:
+    def _moved(self, old: OpenFile, new: OpenFile, outcome: Outcome, now: Mapping[str, OpenFile]) -> Standing:
         before, after, path = old.pieces[0].text, new.pieces[0].text, new.path
         was = _facts(before)
         if isinstance(was, Unreadable) or isinstance(outcome, Unreadable):
             raise Elsewhere
         shown = self.result.names[path]
-        raw = moved_report(self.result.raw, path, shown, (before, after), (was, outcome), edits_of)
+        facts = (was, outcome)
+
+        def reads() -> ReadByAnalysis | None:
+            return self.input.reads if self.input is not None and self._selects_the_same(now) else None
+
+        raw, read = moved_report(self.result.raw, path, shown, (before, after), facts, edits_of, reads, self.settings)
         move = Move(before, after)
         words = words_moved(shown, move)
         lenses = {
             place: tuple(_lens(one, place, path, move, words(one.text)) for one in here)
             for place, here in self.result.lenses.items()
         }
-        return replace(self._with(new), result=Result(raw, by_cell(raw), lenses, self.result.names))
+        input = self.input._replace(reads=read) if self.input is not None and read is not None else self.input
+        return replace(self._with(new), result=Result(raw, by_cell(raw), lenses, self.result.names), input=input)
 
     def _without(self, broken: Mapping[str, OpenFile]) -> Result:
         """Return the result where each file that does not parse has only its syntax error."""

@@ -58,15 +58,15 @@ class Misuses:
 
     def _exceptions(self, file: SourceFile) -> Iterator[Misuse]:
         """The misuses in `except mp.Queue.Empty:` and `raise mp.Queue.Full`."""
-        for region in file.facts.regions:
-            if region.kind == "handler" and region.expr is not None:
+        for _, region in file.regions_of("handler"):
+            if region.expr is not None:
                 scope = self._scope_at(file, region.span)
                 site = Site(file, scope, region.parent, (region.span.line, region.span.column), None)
                 span = _within_header(region.span, render(region.expr, file, 200))
                 yield from self._named(file, region.expr, site, region.span, span)
         for scope, entry in enumerate(file.scopes):
-            for event in entry.events:
-                if event.kind == "raise" and event.value is not None:
+            for event in entry.events_of("raise"):
+                if event.value is not None:
                     site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
                     yield from self._named(file, event.value, site, event.span, event.value_span)
 

@@ -21,7 +21,7 @@ from dllint.inference import limits
 from dllint.inference.values import External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.rules.memory.held_storage import JOINING, Body, Kept
 from dllint.span import Span
@@ -60,6 +60,7 @@ class Batches:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._keeping: dict[str, list[int]] = {}
         self._regions: dict[str, dict[tuple[Span, int], int]] = {}
 
     def kept(self) -> Iterator[KeptBatch]:
@@ -77,19 +78,30 @@ class Batches:
         self.keepers = self._find_keepers()
         for file in self.world.files.values():
             for scope, entry in enumerate(file.scopes):
-                for event in entry.events:
-                    if event.kind == "for" and event.detail != "comp" and event.target is not None:
+                for event in entry.events_of("for"):
+                    if event.detail != "comp" and event.target is not None:
                         yield from _Loop(self, file, scope, event).kept_batches()
                 yield from self._comprehensions(file, scope)
+
+    def keeping_calls(self, file: SourceFile) -> list[int]:
+        """The calls in a file of functions that may keep their arguments."""
+        found = self._keeping.get(file.path)
+        if found is None:
+            called = file.facts.called
+            implicit = range(len(file.raw.facts.calls), len(file.raw.calls))
+            found = self._keeping[file.path] = [
+                *sorted(index for name in self.keepers if name in called for index in called[name]),
+                *(index for index in implicit if last_name(file.raw.calls[index].func) in self.keepers),
+            ]
+        return found
 
     def loop_regions(self, file: SourceFile) -> dict[tuple[Span, int], int]:
         """The bodies of a file's `for` statements, by the span of the header and the region around it."""
         found = self._regions.get(file.path)
         if found is None:
             found = self._regions[file.path] = {}
-            for index, region in enumerate(file.facts.regions):
-                if region.kind == "for":
-                    found.setdefault((region.span, region.parent), index)
+            for index, region in file.regions_of("for"):
+                found.setdefault((region.span, region.parent), index)
         return found
 
     def _find_keepers(self) -> frozenset[str]:
@@ -119,18 +131,11 @@ class Batches:
 
     def _comprehensions(self, file: SourceFile, scope: int) -> Iterator[KeptBatch]:
         """The batches kept by `[batch for batch in loader]` or `torch.cat([y for x, y in loader])`."""
-        for event in file.scopes[scope].events:
-            if event.value is None or event.kind not in ("assign", "expr", "return") or event.value_span is None:
-                continue
-            joined = False
-            for expr in walk(event.value, file):
-                if isinstance(expr, CallRef):
-                    joined = joined or last_name(file.calls[expr.index].func) in JOINING
-                if isinstance(expr, (List, Tuple)):
+        for event, gathered in file.derived(gathering, scope):
+            assert event.value_span is not None
+            for expr, joined in gathered:
+                if not isinstance(expr, Comprehension):
                     yield from self._unpacked(expr, file, scope, event)
-                if not isinstance(expr, Comprehension) or expr.kind != "list":
-                    continue
-                if len(expr.clauses) != 1 or expr.clauses[0].ifs:
                     continue
                 target, iterable, _ = expr.clauses[0]
                 element = expr.element
@@ -142,12 +147,12 @@ class Batches:
                     if element == target or not self._is_counter(iterable, file, element, target):
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
 
-    def _unpacked(self, expr: List | Tuple, file: SourceFile, scope: int, event: Event) -> Iterator[KeptBatch]:
+    def _unpacked(self, expr: Expr, file: SourceFile, scope: int, event: Event) -> Iterator[KeptBatch]:
         """The batches kept by `[*loader]`."""
         assert event.value_span is not None
         how = "list" if isinstance(expr, List) else "tuple"
         site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
-        for one in expr.elements:
+        for one in expr.elements if isinstance(expr, (List, Tuple)) else ():
             for loader in self.loaders(one.value, site) if isinstance(one, Starred) else ():
                 yield KeptBatch(loader, file, how, event.value_span, event.span)
 
@@ -183,6 +188,37 @@ class Batches:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
         return []
+
+
+def gathering(file: SourceFile, scope: int) -> list[tuple[Event, list[tuple[Expr, bool]]]]:
+    """Return the statements of a scope that may gather what a loop yields, each with the comprehensions of lists, and
+    the displays with unpacked elements, in it; and whether a call that joins tensors comes before them."""
+    found: list[tuple[Event, list[tuple[Expr, bool]]]] = []
+    for event in file.scopes[scope].events:
+        if event.value is None or event.kind not in ("assign", "expr", "return") or event.value_span is None:
+            continue
+        joined = False
+        here: list[tuple[Expr, bool]] = []
+        for expr in walk(event.value, file):
+            if isinstance(expr, CallRef):
+                joined = joined or last_name(file.calls[expr.index].func) in JOINING
+            elif isinstance(expr, (List, Tuple)):
+                if any(isinstance(one, Starred) for one in expr.elements):
+                    here.append((expr, joined))
+            elif isinstance(expr, Comprehension) and len(expr.clauses) == 1:
+                here += [(expr, joined)] if expr.kind == "list" and not expr.clauses[0].ifs else []
+        if here:
+            found.append((event, here))
+    return found
+
+
+def extending(file: SourceFile, scope: int) -> list[RegionRef]:
+    """Return the regions of the statements of a scope that add a list: `kept += [batch]`."""
+    return [
+        RegionRef(event.region)
+        for event in file.scopes[scope].events
+        if event.detail == Operator("+") and isinstance(event.value, List)
+    ]
 
 
 class _Loop(Body):
@@ -230,19 +266,16 @@ class _Loop(Body):
         calls = (index for name in ("append", "extend") for index in self.file.facts.called.get(name, ()))
         return any(
             self.file.calls[index].scope == self.scope and self.inside(self.file.calls[index].region) for index in calls
-        ) or any(
-            event.detail == Operator("+") and isinstance(event.value, List) and self.inside(event.region)
-            for event in self.file.scopes[self.scope].events
-        )
+        ) or any(self.inside(region.number) for region in self.file.derived(extending, self.scope))
 
     def _handing(self) -> list[int]:
         """The calls in the body of functions that may keep their arguments."""
         return [
             index
-            for index in self.file.calls_of(self.scope)
-            if self.file.calls[index].args
-            and last_name(self.file.calls[index].func) in self.batches.keepers
-            and self.inside(self.file.calls[index].region)
+            for index in self.batches.keeping_calls(self.file)
+            if self.file.place_of(index).scope == self.scope
+            and self.inside(self.file.place_of(index).region)
+            and self.file.calls[index].args
         ]
 
     def _in_callees(self, index: int) -> Iterator[tuple[Body, Kept]]:

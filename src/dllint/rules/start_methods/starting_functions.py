@@ -117,7 +117,8 @@ class StartingFunctions:
         for index in file.calls_of(scope):
             func = file.calls[index].func
             name = last_name(func) if isinstance(func, (Name, Attribute)) else ""
-            if name and name not in self._callable_names and not any(True for _ in self.world.stored_under(name)):
+            named = name in self._defined_names or self.world.is_alias(name)
+            if name and not named and not any(True for _ in self.world.stored_under(name)):
                 continue
             if any(isinstance(one, Unknown) for one in self.world.calls.callees(file, index, None)):
                 return True
@@ -128,11 +129,9 @@ class StartingFunctions:
         )
 
     @cached_property
-    def _callable_names(self) -> frozenset[str]:
-        """The last names of the project's functions and classes, and of what anything is bound to by another name."""
-        files = self.world.files.values()
-        defined = (scope.name for file in files for scope in file.scopes)
-        return frozenset((*defined, *(target for file in files for _, target in file.facts.aliases)))
+    def _defined_names(self) -> frozenset[str]:
+        """The names of the project's functions and classes."""
+        return frozenset(scope.name for file in self.world.files.values() for scope in file.scopes)
 
     def _frames(self, target: Target) -> tuple[Frame | None, ...]:
         """The activations that stand for all of a function's: any, and one on an object of exactly the class."""
