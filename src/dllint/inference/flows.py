@@ -3,7 +3,7 @@ can reach from its creation. It over-approximates; its callers verify each answe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dllint.facts.nodes import (
@@ -61,7 +61,8 @@ class Flows:
 
     @cached_property
     def ways(self) -> Ways:
-        return Ways(self.world.knowledge.iterates, lambda name: bool(self._named(name)))
+        knowledge = self.world.knowledge
+        return Ways(knowledge.iterates, lambda name: bool(self._named(name)), knowledge.arguments_kept)
 
     def stand(self, expr: Expr, place: Place) -> None:
         """Set the location of an object that `expr` stands for, if no source expression creates it."""
@@ -184,11 +185,18 @@ class Ways:
     Args:
         iterates: the functions that iterate their arguments.
         is_function: whether a function or class of the project has a name.
+        kept: the attributes in which external classes of a name keep arguments, each with the argument's position.
     """
 
-    def __init__(self, iterates: Container[str], is_function: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        iterates: Container[str],
+        is_function: Callable[[str], bool],
+        kept: Callable[[str], Collection[tuple[str, int]]],
+    ) -> None:
         self._iterates = iterates
         self._is_function = is_function
+        self._kept = kept
 
     def collect(self, file: SourceFile) -> Iterator[tuple[Place, Place]]:
         """Yield the ways, each from a location to the next."""
@@ -243,7 +251,7 @@ class Ways:
         if name == "partial" and call.args:
             name, shift = last_name(call.args[0].value), 1
         known = bool(name) and self._is_function(name)
-        kept = self.world.knowledge.arguments_kept(name)
+        kept = self._kept(name)
         for number, argument in enumerate(call.args if known or targets or kept else ()):
             position = number - shift if argument.keyword in (None, "*") else argument.keyword
             for one in self.places(argument.value, file, call.scope):

@@ -184,7 +184,8 @@ class Reread(Matched):
     def _compare_flows(self, project: ReadOfProject, changes: bool) -> None:
         old, new = self._old, self._new
         self._match_nodes()
-        ways = Ways(self._iterates, lambda name: True)
+        # The way of each argument to the name that is called says as much as that to an attribute which keeps it.
+        ways = Ways(self._iterates, lambda name: True, lambda name: ())
         nothing: list[Place] = []
         one, two = (_by_source(ways.collect(file)) for file in (old, new))
         one = {self._place(source): [*map(self._place, targets)] for source, targets in one.items()}
