@@ -38,7 +38,7 @@ class ImportGraph:
                 reached.update(dict.fromkeys(self._index.resolve(path, module, level)))
                 if file is not None and name is None:
                     inside = self._index.inside_packages(path, module)
-                    read = attributes_read(file, alias or module) if inside else set[str]()
+                    read = file.derived(attributes_read, alias or module) if inside else []
                     reached.update(
                         dict.fromkeys(one for one in inside if any(self._defines(one, part) for part in read))
                     )
@@ -53,7 +53,7 @@ class ImportGraph:
                 reached.update(dict.fromkeys(one for paths in modules.values() for one in paths))
                 plain = name.lstrip(".")
                 reached.update(dict.fromkeys(self._index.resolve(path, plain.rstrip("."), len(name) - len(plain))))
-            for name in written_out(file) if file is not None and self._loads_by_name else ():
+            for name in file.derived(written_out) if file is not None and self._loads_by_name else ():
                 # `make(class_name="data.rows.Rows")`: the class, or the module itself
                 parts = self._index.resolve(path, name) or self._index.resolve(path, name.rpartition(".")[0])
                 reached.update(dict.fromkeys(parts))
