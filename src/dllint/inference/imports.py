@@ -71,7 +71,7 @@ class Imports:
         """Return the module of the project that `import module` means if a package's folder is on `sys.path`: one that
         has every attribute by which the file reads it. Empty if none has."""
         modules = self.world.index.inside_packages(file.path, module)
-        read = attributes_read(file, name) if modules else set[str]()
+        read = file.derived(attributes_read, name) if modules else []
         for path in modules:
             if read and all(self.member(path, one) or self.submodule(path, one) for one in read):
                 return (Module(path),)

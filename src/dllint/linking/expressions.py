@@ -76,27 +76,29 @@ def stored_attributes(file: SourceFile, scope: int) -> Iterator[tuple[str, str]]
             yield store.key, store.value.attr
 
 
-def attributes_read(file: SourceFile, name: str) -> set[str]:
-    """Return the attributes of a name that a file reads, in any of its scopes: {"load"} for `rows.load(path)`."""
+def attributes_read(file: SourceFile, name: str) -> list[str]:
+    """Return the attributes of a name that a file reads, in any of its scopes: ["load"] for `rows.load(path)`."""
     base = Name(name)
     written = [part for call in file.calls for part in (call.func, *(one.value for one in call.args))]
     events = (event for scope in file.scopes for event in scope.events)
     written += [part for event in events for part in (event.value, event.target) if part is not None]
-    return {
+    found = {
         part.attr
         for expr in written
         for part in without_calls(expr)
         if isinstance(part, Attribute) and part.value == base
     }
+    return sorted(found)
 
 
-def written_out(file: SourceFile) -> set[str]:
-    """Return the dotted names that strings of a file's calls consist of: {"data.rows.Rows"} for
+def written_out(file: SourceFile) -> list[str]:
+    """Return the dotted names that strings of a file's calls consist of: ["data.rows.Rows"] for
     `make(class_name="data.rows.Rows")`."""
-    return {
+    found = {
         part.value
         for call in file.calls
         for argument in call.args
         for part in without_calls(argument.value)
         if isinstance(part, Constant) and isinstance(part.value, str) and _DOTTED.fullmatch(part.value)
     }
+    return sorted(found)

@@ -41,7 +41,7 @@ class ImportGraph:
                     reached.update(dict.fromkeys(self._index.resolve(path, inner, level)))
                 inside = self._index.inside_packages(path, module) if not level and name != "*" else ()
                 if inside and file is not None:
-                    read = attributes_read(file, alias or module) if name is None else {name}
+                    read = file.derived(attributes_read, alias or module) if name is None else [name]
                     defining = (one for one in inside if any(self._defines(one, part) for part in read))
                     reached.update(dict.fromkeys(defining))
             for name in self._named(file) if file is not None else ():
@@ -50,7 +50,7 @@ class ImportGraph:
                 reached.update(dict.fromkeys(one for paths in modules.values() for one in paths))
                 plain = name.lstrip(".")
                 reached.update(dict.fromkeys(self._index.resolve(path, plain.rstrip("."), len(name) - len(plain))))
-            for name in written_out(file) if file is not None and self._loads_by_name else ():
+            for name in file.derived(written_out) if file is not None and self._loads_by_name else ():
                 # `make(class_name="data.rows.Rows")`: the class, or the module itself
                 parts = self._index.resolve(path, name) or self._index.resolve(path, name.rpartition(".")[0])
                 reached.update(dict.fromkeys(parts))
