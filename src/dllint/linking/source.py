@@ -128,7 +128,7 @@ class SourceFile:
 
     @property
     def aliases(self) -> list[tuple[str, str]]:
-        """The pairs of last names of which the second may be bound to the object that the first names."""
+        """The pairs of last names (the second may be bound to the object that the first names)."""
         return self.facts.aliases
 
     def aliases_in(self, scope: int) -> list[tuple[str, str]]:
