@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from dllint.facts.nodes import Attribute, Constant, Dict, IfExp, Opaque, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, IfExp, Opaque, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import fields
 from dllint.inference.arguments import Held, Passed
@@ -76,16 +76,28 @@ class NamedTuples:
     def made(self, cls: Instance, given: Given) -> Values:
         """Return the tuple that a call of such a class makes; empty if it is no named tuple of known fields.
 
-        A class that a function makes is not resolved: pickle does not find it, so the class itself is what matters.
+        A class that a function makes, or that has another name than its variable, is not resolved: pickle does not find
+        it, so the class itself is what matters.
         """
         names = self.fields(cls)
-        if names is None or cls.file is None or cls.file.calls[cls.call].scope != 0:
+        if names is None or cls.file is None or cls.file.calls[cls.call].scope != 0 or self._has_another_name(cls):
             return ()
         actuals = given.actuals or self.world.actuals(given.file, given.call, given.frame)
         here = self.world.call_site(given.file, given.call, given.frame)
         defaults = self._defaults(cls, names)
         elements = [_argument(actuals, at, name) or defaults.get(name, Opaque()) for at, name in enumerate(names)]
         return (self._tuple(names, elements, here, (given.key, cls)),)
+
+    def _has_another_name(self, cls: Instance) -> bool:
+        """Whether a variable of the module holds such a class, and none by the name that the class is given."""
+        assert cls.file is not None
+        made = CallRef(cls.call)
+        bound = {name for name, all_of in cls.file.bindings(0).items() if any(one.expr == made for one in all_of)}
+        actuals = self.world.made_with(cls)
+        first = actuals.positional[0] if actuals.positional else actuals.keywords.get("typename")
+        given = self.world.values.passed(first) if first is not None else ()
+        names = {one.value for one in given if isinstance(one, Const)}
+        return bool(bound) and len(names) == 1 and not names & bound
 
     def _defaults(self, cls: Instance, names: tuple[str, ...]) -> dict[str, Expr]:
         """Return the defaults of the last fields (collections documentation, "namedtuple")."""
