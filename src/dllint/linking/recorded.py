@@ -40,7 +40,7 @@ class Reads:
 
     Attributes:
         calls: by number, or `WHOLE`.
-        callees: the calls of which only the callee was read.
+        callees: the calls whose callee alone was read.
         regions: by number, or `WHOLE`.
         called, loaded: the last names looked up in the facts of these names.
         events: scope → kinds of statements.
