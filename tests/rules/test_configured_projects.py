@@ -121,15 +121,17 @@ OTHERS = "from torch.utils.data import Dataset\n" + "".join(
             {"train.py": LOCATING, "a.json": '{"class_path": "rows.Rows"}'}, "warning", id="one of a JSON file"
         ),
         pytest.param({"train.py": LOCATING}, "warning", id="the only dataset"),
-        pytest.param({"train.py": LOCATING, "others.py": OTHERS}, None, id="one of many datasets"),
-        pytest.param({"train.py": LOCATING, "others.py": OTHERS, "a.yaml": "x: others.Other0"}, None, id="another one"),
-        pytest.param({"train.py": SEARCHING, "data/rows.py": ROWS}, "warning", id="one of those in a module"),
+        pytest.param({"train.py": LOCATING, "others.py": OTHERS}, "info", id="one of many datasets"),
+        pytest.param(
+            {"train.py": LOCATING, "others.py": OTHERS, "a.yaml": "x: others.Other0"}, "info", id="another one"
+        ),
+        pytest.param({"train.py": SEARCHING}, "warning", id="one of those in a module"),
         pytest.param({"train.py": MODULE, "others.py": OTHERS}, "warning", id="a module of the command line"),
         pytest.param({"train.py": MODULE.replace(".Rows", ".Data")}, None, id="another class of such a module"),
     ],
 )
 def test_a_class_that_a_name_chooses(files: dict[str, str], severity: str | None, told: Callable[..., Any]) -> None:
-    found = told({"rows.py": ROWS, **files}, select=["DLL201"])
+    found = told({"data/rows.py" if "data." in files["train.py"] else "rows.py": ROWS, **files}, select=["DLL201"])
 
     assert [one.severity for one in found] == ([] if severity is None else [severity])
 
@@ -191,7 +193,9 @@ def test_datasets_of_a_data_module_that_a_configuration_makes(
 ) -> None:
     files = {"train.py": MODULE_OF_DATA.replace("MADE", made), "rows.py": ROWS, "others.py": OTHERS, "a.yaml": names}
 
-    assert len(told(files, select=["DLL201"])) == expected
+    found = told(files, select=["DLL201"])
+
+    assert sum("This assumes" not in one.text for one in found) == expected
 
 
 HYDRA = """\

@@ -993,7 +993,7 @@ ONE, NESTED = "self.kind(**self.options)", "Both([self.kind(**self.options)])"
         pytest.param("Union[Type[Rows], Type[Texts]]", ONE, ["warning"], id="of several"),
         pytest.param("Type[Rows]", NESTED, ["warning"], id="of a part"),
         pytest.param("Type[Texts]", NESTED, [], id="another class"),
-        pytest.param("list", ONE, [], id="none of the project"),
+        pytest.param("list", ONE, ["info"], id="none of the project"),
     ],
 )
 def test_a_class_of_which_only_the_annotation_tells(

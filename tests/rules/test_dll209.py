@@ -408,3 +408,20 @@ def test_what_only_some_runs_keep_is_no_error(told: Callable[..., Any], setting:
     (finding,) = told({"main.py": dedent(KEEPS_A_WRITER).format(setting)}, **SELECT)
 
     assert (finding.severity, finding.values["holder"]) == (severity, "Learner.writer")
+
+
+def test_a_generated_constructor_in_another_file(findings: Callable[..., Any]) -> None:
+    row = (
+        "from dataclasses import dataclass\nfrom torch.utils.data import Dataset\n\n"
+        "@dataclass\nclass Row:\n    name: str\n    scale: object\n"
+    )
+    main = (
+        "import multiprocessing\nfrom row import Row\n\ndef work(one):\n    print(one.name)\n\n"
+        "def launch(names):\n"
+        '    context = multiprocessing.get_context("spawn")\n'
+        "    for name in names:\n        if name:\n"
+        "            one = Row(name, lambda x: x)\n"
+        "            context.Process(target=work, args=(one,)).start()\n"
+    )
+
+    assert findings({"row.py": row, "main.py": main}, select=["DLL209"]) == {("main.py", 11, "DLL209")}

@@ -4,7 +4,7 @@ A page is called `DLL101-loader-inherits-start-method.md` and contains, from top
 
     # DLL101 loader-inherits-start-method
     ```toml
-    code, name, severity, fix, since, summary, apis, [preview]
+    code, name, severity, fix, since, summary, apis, [preview], [about_datasets]
     [messages]  key = "template with {placeholders}"
     [help]      key = "template"; the message's own key, or "main" for all others
     [[options]] name, type, default, doc
@@ -21,6 +21,7 @@ A page is called `DLL101-loader-inherits-start-method.md` and contains, from top
     ## Limits
     ## See also
 
+A rule that is `about_datasets` also looks at datasets which no loader is seen to read (`project.assumed_datasets`).
 `apis` lists pieces of source text that the rule is about; every good example contains one, so that it is a near miss.
 `run` is for `dllint run`; `RunSection` and `ErrorText` in `page` document its keys.
 

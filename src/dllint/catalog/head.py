@@ -74,6 +74,7 @@ def parse(text: str, path: str) -> RulePage:
         fix=cast(FixKind, reader.one_of("fix", FIX_KINDS)),
         preview=reader.take("preview", bool, False),
         fails=reader.take("fails", bool, False),
+        about_datasets=reader.take("about_datasets", bool, False),
         since=reader.take("since", str),
         summary=reader.take("summary", str),
         apis=reader.strings("apis"),

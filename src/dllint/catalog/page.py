@@ -118,6 +118,7 @@ class RulePage:
         severity: the severity of findings for which the rule does not set another.
         fix: the strongest kind of fix that the rule offers.
         fails: a warning of the rule means that the program fails, not only that it wastes memory or time.
+        about_datasets: the rule also looks at datasets which no loader is seen to read.
         since: the first version of dllint that has the rule.
         summary: one sentence.
         apis: pieces of source text that the rule is about.
@@ -134,6 +135,7 @@ class RulePage:
     fix: FixKind
     preview: bool
     fails: bool
+    about_datasets: bool
     since: str
     summary: str
     apis: tuple[str, ...]

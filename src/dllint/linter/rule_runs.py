@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dllint import registry
-from dllint.finding import Finding
+from dllint.finding import Finding, shown_only
 from dllint.linter.frames import with_more_frames
 from dllint.linter.inputs import Run
 from dllint.profiling import current
 from dllint.registry import Rule
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -29,22 +30,59 @@ def step(name: str) -> AbstractContextManager[None]:
 
 
 def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
-    """Yield the findings of the enabled rules. A rule that crashes is added to the problems; the others still run."""
-    for rule in registry.rules():
-        if not run.settings.selects(rule.code, rule.page.preview):
-            continue
-        if rule.check is None:
-            continue
-        found: list[Finding] = []
-        options = rule.options(run.settings.rules.get(rule.code, {}))
-        try:
-            with step(rule.code):
-                with_more_frames(functools.partial(_find, found, rule, project, options))
-        except Exception as error:
-            if os.environ.get("DLLINT_DEBUG"):
-                traceback.print_exc()
-            run.problems.append(_internal_error(rule.code, error))
-        yield from found
+    """Yield the findings of the enabled rules. A rule that crashes is added to the problems; the others still run.
+
+    The rules run again for the datasets that loaders are only assumed to read. What this adds is info.
+    """
+    enabled = [
+        rule
+        for rule in registry.rules()
+        if run.settings.selects(rule.code, rule.page.preview) and rule.check is not None
+    ]
+    known: set[tuple[str, str, Span]] = set()
+    for rule in enabled:
+        for finding in _found_by(rule, run, project):
+            known.add((finding.code, finding.path, finding.span))
+            yield finding
+    assuming = project.assuming if any(rule.page.about_datasets for rule in enabled) else None
+    for rule in enabled if assuming is not None else ():
+        assert assuming is not None
+        if rule.page.about_datasets:
+            for finding in _found_by(rule, run, assuming):
+                place = (finding.code, finding.path, finding.span)
+                if place not in known:
+                    known.add(place)
+                    yield _assumed(finding, assuming)
+
+
+def _found_by(rule: Rule, run: Run, project: Project) -> list[Finding]:
+    """Return the findings of a rule; if it crashes, none, and add that to the problems."""
+    found: list[Finding] = []
+    options = rule.options(run.settings.rules.get(rule.code, {}))
+    try:
+        with step(rule.code):
+            with_more_frames(functools.partial(_find, found, rule, project, options))
+    except Exception as error:
+        if os.environ.get("DLLINT_DEBUG"):
+            traceback.print_exc()
+        run.problems.append(_internal_error(rule.code, error))
+    return found
+
+
+def _assumed(finding: Finding, project: Project) -> Finding:
+    """Return a finding that assumes which dataset a loader reads: as info, in words that say so, with no fix to apply
+    unseen."""
+    places = {(place.path, place.span) for place in finding.related}
+    loaders = [loader for loader in project.loaders if (loader.file.path, loader.span) in places] or project.loaders
+    loader = loaders[0]
+    return replace(
+        finding,
+        severity="info",
+        text=f"{finding.text}. This assumes that the {loader.name} at {project.where(loader.file, loader.span)} reads "
+        "such a dataset: no call in the project shows which it reads",
+        fixes=tuple(map(shown_only, finding.fixes)),
+        related=tuple(dict.fromkeys((*finding.related, project.loader_place(loader)))),
+    )
 
 
 def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[str, Any]) -> None:

@@ -76,7 +76,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class Loader:
-    """A call that constructs a DataLoader."""
+    """A call that constructs a DataLoader. `assumed`: the datasets that it is assumed to read (`assumed_datasets`)."""
 
     world: World
     file: SourceFile
@@ -84,6 +84,7 @@ class Loader:
     callee: Value
     api: LoaderApi
     name: str
+    assumed: Values = ()
 
     @cached_property
     def _arguments(self) -> dict[tuple[str, Frame | None], Found]:
@@ -287,6 +288,8 @@ class Loader:
         return found
 
     def _find_datasets(self, frame: Frame | None) -> Values:
+        if self.assumed:
+            return self.assumed
         if self.api.trainers:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         if self.api.wraps:

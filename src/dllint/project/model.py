@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -33,6 +34,7 @@ from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
+from dllint.project.assumed_datasets import assumed_loaders
 from dllint.project.collected_arrays import CollectedArrays
 from dllint.project.dataset_and_workers import goes_with_workers, of_test
 from dllint.project.datasets import Datasets, Piece
@@ -69,6 +71,10 @@ class Project:
         self.arrays = Arrays(world)
         self.collected = CollectedArrays(self.arrays, self.datasets)
         self.tensors = Tensors(world, self.datasets)
+        self._forget_loaders()
+
+    def _forget_loaders(self) -> None:
+        """Empty the memo tables of all that depends on the loaders."""
         self._answers: dict[Callable[[Project], Any], Any] = {}
         self._objects: dict[tuple[str, int], list[Instance]] = {}
         self._pieces: dict[tuple[str, int], list[tuple[str, Piece]]] = {}
@@ -76,7 +82,7 @@ class Project:
         self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
         self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
-        self._chains = Chains(world, self.datasets, self.dataset_objects)
+        self._chains = Chains(self.world, self.datasets, self.dataset_objects)
 
     @classmethod
     def load(
@@ -117,6 +123,19 @@ class Project:
     def loaders(self) -> tuple[Loader, ...]:
         """Every construction of a DataLoader, in the order of files and lines."""
         return tuple(find_loaders(self.world))
+
+    @cached_property
+    def assuming(self) -> Project | None:
+        """The same project with other loaders: those that may read the datasets which no loader is seen to read, each
+        with these datasets alone; None if there are no such pairs."""
+        loaders = tuple(assumed_loaders(self.world, self.datasets, self.loaders))
+        if not loaders:
+            return None
+        assert self.methods
+        other = copy(self)
+        other._forget_loaders()
+        vars(other)["loaders"] = loaders
+        return other
 
     @cached_property
     def methods(self) -> StartMethods:

@@ -118,7 +118,7 @@ def _certainly_kept(project: Project, owner: Instance, piece: Piece) -> bool:
     first = piece.path.partition(".")[0]
     stored = [one for one in project.datasets.kept(owner) if one.attr == first and one.initial]
     for one in (*stored, *([piece.kept] if piece.kept is not None else [])):
-        if one.file.is_conditional(one.site.region):
+        if one.site.file.is_conditional(one.site.region):
             return False
         for hop in one.hops:
             if any(hop.file.is_conditional(call.region) for call in hop.file.calls if call.span == hop.span):
