@@ -422,7 +422,7 @@ def test_functions_that_start_nothing_are_looked_into_once_for_all_files(monkeyp
     files["run7.py"] += "def main(): mp.get_context('spawn').Process(target=work).start()\nstep0([main()])\n"
     report = linter.check_sources(files, Settings(root="", select=("DLL102",)))
     assert [(one.path, one.span.line) for one in report.findings] == [("run7.py", 6)]
-    assert "steps.py" not in entered
+    assert entered.count("steps.py") <= 1
 
 
 def many_functions(number: int) -> dict[str, str]:

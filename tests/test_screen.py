@@ -95,42 +95,32 @@ def test_packages_on_the_way_are_read() -> None:
     ) == {"main", "pkg/__init__", "pkg/data"}
 
 
-def test_neighbours_are_read_for_what_a_dataset_could_be_given() -> None:
+def test_what_a_file_that_matters_imports_is_read_at_any_distance() -> None:
     assert selected(
-        data="import augment, layers\nclass A(Dataset): pass",
-        augment="noise = lambda x: x",
-        layers="class L: pass",
+        data="import record\nclass A(Dataset): pass",
+        record="from layers import Layer",
+        layers="class Layer: pass" + " " * 9000,
+        show="import layers",
+    ) == {"data", "record", "layers"}
+
+
+def test_files_above_are_read_for_what_a_dataset_could_be_given() -> None:
+    assert selected(
+        data="class A(Dataset): pass",
         train="import data\nd = data.A(lambda x: x)",
-        report="import data\nprint(data)",
-    ) == {"data", "augment", "train"}
+        local="import data\ndef make(n):\n    def scale(x): return n * x\n    return data.A(scale)",
+        keeper="import data\nclass Meter(data.A):\n    def add(self, b): self.rows.append(b.detach().cpu())",
+        report="import data\nclass Report(data.A): pass",
+    ) == {"data", "train", "local", "keeper"}
 
 
-def test_short_modules_of_settings_are_read() -> None:
+def test_files_that_change_a_setting_of_another_are_read() -> None:
     assert selected(
-        train="from settings import N\nDataLoader([], num_workers=N)",
+        train="import settings\nDataLoader([], num_workers=settings.N)",
         settings="N = 0",
-        layers="class L: pass",
-    ) == {"train", "settings"}
-
-
-def test_longer_modules_are_read_if_they_are_settings_alone() -> None:
-    settings = "".join(f"PATH_{number} = 'data/{number}.npz'\n" for number in range(150))
-
-    assert len(settings) > 2000
-    assert selected(
-        train="from settings import N\nfrom tools import M\nDataLoader([], num_workers=N)",
-        settings=settings,
-        tools=f"{settings}\ndef rest():\n    pass\n",
-    ) == {"train", "settings"}
-
-
-def test_short_modules_of_records_are_read_beside_their_dataset() -> None:
-    record = "class Example:\n    def __init__(self, text):\n        self.text = text\n"
-    dataset = "from record import Example\nclass Rows(Dataset):\n    def __getitem__(self, i): return Example(i)\n"
-
-    assert selected(rows=dataset, record=record) == {"rows", "record"}
-    assert selected(rows=dataset, record=record + "#" * 2000) == {"rows"}
-    assert selected(train="from record import Example\nDataLoader(x)\n", record=record) == {"train"}
+        fast="import settings\ndef fast():\n    settings.N = 8",
+        show="import settings\nclass Show: n = settings.N",
+    ) == {"train", "settings", "fast"}
 
 
 def test_what_a_package_passes_on_is_read() -> None:
@@ -141,27 +131,6 @@ def test_what_a_package_passes_on_is_read() -> None:
             "kit/options": "class Options(dict):\n    pass",
         }
     ) == {"train", "kit/__init__", "kit/options"}
-
-
-def test_what_goes_through_a_loader_is_read_with_the_way_to_it() -> None:
-    assert selected(
-        train="from data import rows\nfrom engine import run\nrun(rows())",
-        data="def rows():\n    return DataLoader(x)",
-        engine="from steps import go\nimport layers\ndef run(source):\n    go(source)",
-        steps="from bars import bar\ndef go(loader):\n    for batch in bar(loader): pass",
-        bars="import tqdm\ndef bar(rows): return tqdm.tqdm(rows)",
-        layers="class L: pass",
-        report="import tqdm",
-    ) == {"train", "data", "engine", "steps", "bars"}
-
-
-def test_what_workers_run_is_read_at_any_distance() -> None:
-    assert selected(
-        data="import a\nclass A(Dataset): pass",
-        a="import b",
-        b="import cv2",
-        show="import cv2",
-    ) == {"data", "a", "b"}
 
 
 def test_opencv_alone_is_read() -> None:
@@ -287,21 +256,3 @@ def test_a_long_file_is_searched_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(screen, "_holds", counted)
     assert select(files, ModuleIndex(files), WORDS).paths == {"data.py", "train.py"}
     assert len(asked) < 100
-
-
-def test_what_keeps_parts_of_batches_is_read_beside_their_loop() -> None:
-    assert selected(
-        run="import meter, table\nclass A(Dataset): pass\nfor b in DataLoader(d): m.add(b)",
-        meter="class Meter:\n    def add(self, b): self.rows.append(b.detach().cpu())\n" + "# a\n" * 700,
-        table="class Table:\n    def add(self, b): self.rows.append(b)\n" + "# a\n" * 700,
-    ) == {"run", "meter"}
-
-
-def test_what_is_given_a_loader_is_read_whatever_it_calls_it() -> None:
-    assert selected(
-        run="from DataLoader import x\nfrom steps import each\nimport tools, other\n"
-        "rows = DataLoader(d, num_workers=2)\neach(len(rows),\n    f(3), rows)\ntools.all(3, data=rows)\nother.show(d)",
-        steps="def each(rows, n):\n    for row in rows: print(row)\n" + "# a\n" * 700,
-        tools="def all(n, data):\n    for row in data: print(row)\n" + "# a\n" * 700,
-        other="def show(d):\n    for row in d: print(row)\n" + "# a\n" * 700,
-    ) == {"run", "steps", "tools"}

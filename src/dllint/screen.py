@@ -1,8 +1,8 @@
 """The screen: select by their bytes the files that can matter, so that other files are never parsed.
 
-A file matters by itself if it names an API of loading or launching. Other files are read only if they connect two such
-files by imports, or are next to one and either contain something that a dataset could receive (a lambda, an opener) or
-run it at their top level.
+A file matters by itself if it names an API of loading or launching. Of the files that import such files those are read
+that connect a launch with a loader, that contain something that a dataset could receive (a lambda, an opener), or that
+run them at their top level. What any of these files imports, directly or not, is read too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from dllint.modules import ModuleIndex
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _SETTING_ELSEWHERE = re.compile(rb"^[ \t]*(?!self\.|cls\.)[A-Za-z_]\w*\.\w+[ \t]*=[^=]|\bsetattr\(", re.MULTILINE)
-_SETTING_AT_TOP = re.compile(rb"^[A-Za-z_]\w*\.\w+[ \t]*=[^=]|^setattr\(", re.MULTILINE)
 _FEW = 50
 _SMALL = 2000
 """Bytes. A settings module this short costs less to parse than to examine."""
@@ -47,16 +46,8 @@ _KEEPING = re.compile(rb"\.(?:append|extend)\([^\r\n]*\.(?:detach|cpu|numpy)\(")
 _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a module-level function ends."""
-_GIVEN = re.compile(rb"\b(?:(\w+)\.)?(\w+)\([^()]*\bself\.\w")
-"""A call that receives an attribute of `self`."""
-_CALLED = re.compile(rb"\b(?:(\w+)\.)?(\w+)\(")
-_SEARCHED = (b"import *", b"getattr(", b"torch.", b"__main__")
+_SEARCHED = (b"import *", b"getattr(", b"__main__")
 """Further texts that files are searched for."""
-_ARGUMENTS = 300
-"""Bytes after the name of a called function in which its arguments are looked for."""
-_BOUND = re.compile(rb"^[ \t]*(\w+)[ \t]*=([^=\r\n][^\r\n]*)", re.MULTILINE)
-_CLASS = re.compile(rb"^class[ \t]", re.MULTILINE)
-_READING = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter|next)__\b")
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
@@ -67,10 +58,8 @@ class Words(NamedTuple):
     Attributes:
         launching: names of APIs that start processes; a file with one matters by itself.
         loading: names of APIs of loaders and datasets; a file with one matters by itself.
-        in_workers: words of hazards in code that runs in workers; they count only in files reachable from a loading
-            file.
-        nearby: words of what a dataset could receive; they count in files next to one that matters.
-        iterating: words of code that iterates over a loader passed to it; they count in files that a script imports.
+        in_workers: words of hazards in code that runs in workers; they count only where no file matters by itself.
+        nearby: words of what a dataset could receive; they count in files that import one that matters.
         packages: word → the packages whose APIs it names; it counts only in a project that imports one of them.
         beside: word → other words; it counts only in a file that contains one of them as well.
     """
@@ -79,7 +68,6 @@ class Words(NamedTuple):
     loading: tuple[bytes, ...] = ()
     in_workers: tuple[bytes, ...] = ()
     nearby: tuple[bytes, ...] = ()
-    iterating: tuple[bytes, ...] = ()
     packages: Mapping[bytes, frozenset[str]] = MappingProxyType({})
     beside: Mapping[bytes, tuple[bytes, ...]] = MappingProxyType({})
 
@@ -106,7 +94,7 @@ class Words(NamedTuple):
 
     def to_json(self) -> list[Any]:
         """Return the words as lists and strings."""
-        groups = (self.launching, self.loading, self.in_workers, self.nearby, self.iterating)
+        groups = (self.launching, self.loading, self.in_workers, self.nearby)
         return [
             *([word.decode("latin-1") for word in group] for group in groups),
             {word.decode("latin-1"): sorted(names) for word, names in self.packages.items()},
@@ -117,11 +105,9 @@ class Words(NamedTuple):
     def from_json(cls, data: Sequence[Any]) -> Words:
         """Return the words that `to_json` wrote."""
         *groups, packages, beside = data
-        launching, loading, in_workers, nearby, iterating = (
-            tuple(word.encode("latin-1") for word in group) for group in groups
-        )
+        launching, loading, in_workers, nearby = (tuple(word.encode("latin-1") for word in group) for group in groups)
         return cls(
-            *(launching, loading, in_workers, nearby, iterating),
+            *(launching, loading, in_workers, nearby),
             packages={word.encode("latin-1"): frozenset(names) for word, names in packages.items()},
             beside={
                 word.encode("latin-1"): tuple(one.encode("latin-1") for one in others)
@@ -212,9 +198,8 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
     """Return what `select` looks for in a file, except names that other files define: any function of this module that
     reads contents is called here, or what it searches is."""
     imported = imports(data)
-    bound = {name for module, _, names in imported for name in (*names, module.rpartition(".")[2])}
-    lists = (words.launching, words.loading, words.in_workers, words.nearby, words.iterating, *words.beside.values())
-    patterns = (_SETTING, _SETTING_ELSEWHERE, _SETTING_AT_TOP, _DEFINES, _AT_TOP, _KEEPING, _READING, _CLASS)
+    lists = (words.launching, words.loading, words.in_workers, words.nearby, *words.beside.values())
+    patterns = (_SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING)
     dynamic = b"import_module(" in data or b"__import__(" in data
     return (
         [[word in data for word in group] for group in (*lists, tuple(words.beside), _SEARCHED)],
@@ -222,8 +207,6 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
         [(prefix, _HOLE.sub(b"", rest).count(b".")) for prefix, rest in _PREFIX.findall(data)] if dynamic else None,
         [pattern.search(data) is not None for pattern in patterns],
         (len(data) < _SMALL, len(data) < _SETTINGS, _defines_locally(data)),
-        bound & {name.decode() for found in _GIVEN.findall(data) for name in found},
-        bound & _called_with_loaders(data),
         _mattering_names(data, effective.of_file(data)),
     )
 
@@ -268,42 +251,18 @@ def select(
         for other in others:
             importing.setdefault(other, set()).add(path)
     scripts = {path for path in mattering if _runs_when_imported(files[path])}
-    of_scripts = {other for path in scripts for other in importing.get(path, ())}
+    chosen = mattering | {other for path in scripts for other in importing.get(path, ())}
     names: set[bytes] = set()
     for path in mattering:
         names |= _only_those_who_mention(path, files, imported, importing, words, known)
-    behind_loading = _reach(loading, imported)
-    hazards = {path for path in behind_loading - mattering if _holds(files[path], words.in_workers)}
-    chosen = mattering | hazards
-    chosen |= _reach(mattering, imported) & _reach(mattering, importing)
-    chosen |= behind_loading & _reach(hazards, importing)
     chosen |= _reach(launching, importing) & _reach(loading, importing)
-    chosen |= of_scripts
-    chosen |= {other for path in mattering for other in importing.get(path, ()) if _runs_when_imported(files[other])}
-    below = {other for path in mattering for other in imported[path]}
-    below.update(*(imported[path] for path in below if path.endswith("__init__.py")))
-    near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
-    chosen |= {path for path in near if _holds(files[path], words.nearby) or _KEEPING.search(files[path])}
-    # Files of functions that processes run: imported where processes start, they may return tensors or use CUDA.
-    chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
-    settings = {path for path in below if _is_settings(files[path])}
-    chosen |= settings
+    above = {other for path in mattering for other in importing.get(path, ())} - chosen
+    chosen |= {path for path in above if _look(known, _may_give, files[path], words.nearby)}
     # Files that may change a setting of another module: `settings.DEBUG = True`.
+    settings = {other for path in mattering for other in imported[path] if _is_settings(files[other])}
     users = {other for path in settings for other in importing.get(path, ())} - chosen
     chosen |= {path for path in users if _look(known, _matches, files[path], _SETTING_ELSEWHERE)}
-    others = {other for path in below & chosen for other in importing.get(path, ())} & below - chosen
-    chosen |= {path for path in others if _look(known, _matches, files[path], _SETTING_AT_TOP)}
-    # Short classes that datasets import: the types of their records.
-    of_datasets = {other for path in loading if _READING.search(files[path]) for other in imported[path]}
-    chosen |= {path for path in of_datasets if len(files[path]) < _SMALL and _CLASS.search(files[path])}
-    chosen |= {path for path in near - chosen if _defines_locally(files[path])}
-    # Functions that receive an attribute of a dataset may iterate over it for each item, or fill it.
-    chosen |= {other for path in loading for other in _given_attributes(path, files[path], index) if other in files}
-    makers = {path for path in chosen if path in loading or imported[path] & loading}
-    # Functions that receive a loader may iterate over it, under any name.
-    chosen |= {other for path in loading for other in _given_loaders(path, files[path], index) if other in files}
-    chosen |= _going_through(makers, files, imported, importing, words)
-    chosen |= {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
+    chosen = _reach(chosen, imported)
     if sum(len(files[path]) for path in chosen - mattering) <= most:
         return Selection(chosen, 0, packages, frozenset(names))
     nearest = _nearest(chosen - mattering, files, _distances(mattering, imported), _distances(mattering, importing))
@@ -351,60 +310,6 @@ def _matches(data: bytes, pattern: re.Pattern[bytes]) -> bool:
     return pattern.search(data) is not None
 
 
-def _going_through(
-    makers: set[str],
-    files: Mapping[str, bytes],
-    imported: Mapping[str, set[str]],
-    importing: Mapping[str, set[str]],
-    words: Words,
-) -> set[str]:
-    """Return the files whose functions may iterate over a loader passed to them, and those on the import path to them
-    from files that create loaders or import one that does."""
-    behind = _reach(makers, imported)
-    return _reach({path for path in behind if _holds(files[path], words.iterating)}, importing) & behind
-
-
-def _given_attributes(path: str, data: bytes, index: ModuleIndex) -> set[str]:
-    """Return the files of the functions that a dataset's methods call with one of its attributes."""
-    if _READING.search(data) is None:
-        return set()
-    return _defining({name.decode() for names in _GIVEN.findall(data) for name in names if name}, path, data, index)
-
-
-def _given_loaders(path: str, data: bytes, index: ModuleIndex) -> set[str]:
-    """Return the files of the functions that are called with a variable that a loader is assigned to."""
-    called = _called_with_loaders(data)
-    return _defining(called, path, data, index) if called else set()
-
-
-def _called_with_loaders(data: bytes) -> set[str]:
-    """Return the names of the functions that are called with a variable that a loader is assigned to."""
-    loaders = {name for name, value in _BOUND.findall(data) if b"oader(" in value}
-    if not loaders:
-        return set()
-    given = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(loaders)))
-    return {
-        name.decode()
-        for call in _CALLED.finditer(data)
-        if given.search(data, call.end(), call.end() + _ARGUMENTS)
-        for name in call.groups()
-        if name
-    }
-
-
-def _defining(called: set[str], path: str, data: bytes, index: ModuleIndex) -> set[str]:
-    """Return the files that a file imports some of these names from."""
-    found: set[str] = set()
-    for module, level, names in imports(data):
-        for name in called.intersection(names):
-            found.update(index.resolve(path, module, level))
-            found.update(() if level else index.inside_packages(path, module))
-            found.update(index.resolve(path, f"{module}.{name}" if module else name, level))
-        if not names and module.rpartition(".")[2] in called:
-            found.update(index.resolve(path, module, level))
-    return found
-
-
 def _defines_locally(data: bytes) -> bool:
     """Whether a function of the module defines a local function or class, which it may return."""
     for body in (b"\n" + data).split(b"\ndef ")[1:]:
@@ -412,6 +317,11 @@ def _defines_locally(data: bytes) -> bool:
         if _NESTED.search(body, 0, end.start() if end else len(body)):
             return True
     return False
+
+
+def _may_give(data: bytes, nearby: tuple[bytes, ...]) -> bool:
+    """Whether a file that imports one that matters may pass it something that counts, or runs it at its top level."""
+    return _runs_when_imported(data) or _holds(data, nearby) or _matches(data, _KEEPING) or _defines_locally(data)
 
 
 def _runs_when_imported(data: bytes) -> bool:

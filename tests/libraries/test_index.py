@@ -70,7 +70,7 @@ def test_words_of_the_byte_screen(kind: str, word: bytes) -> None:
     assert word in getattr(index.WORDS, kind)
 
 
-@pytest.mark.parametrize("kind", ["launching", "loading", "in_workers", "nearby", "iterating"])
+@pytest.mark.parametrize("kind", ["launching", "loading", "in_workers", "nearby"])
 def test_no_word_holds_another_one(kind: str) -> None:
     words = getattr(index.WORDS, kind)
     assert not [(one, other) for one in words for other in words if one != other and one in other]

@@ -425,3 +425,16 @@ def test_a_generated_constructor_in_another_file(findings: Callable[..., Any]) -
     )
 
     assert findings({"row.py": row, "main.py": main}, select=["DLL209"]) == {("main.py", 11, "DLL209")}
+
+
+def test_a_plain_class_in_another_file(findings: Callable[..., Any]) -> None:
+    row = "class Row:\n    def __init__(self, name, scale):\n        self.scale = scale\n"
+    main = (
+        "import multiprocessing\nimport threading\nfrom row import Row\n\ndef work(one):\n    print(one.name)\n\n"
+        "def launch():\n"
+        '    context = multiprocessing.get_context("spawn")\n'
+        "    one = Row(1, threading.Lock())\n"
+        "    context.Process(target=work, args=(one,)).start()\n"
+    )
+
+    assert findings({"row.py": row, "main.py": main}, select=["DLL209"]) == {("main.py", 10, "DLL209")}

@@ -265,7 +265,6 @@ _GENERAL = Words(
     nearby=(
         *(b"__getstate__", b"def __call__", b"workers", b"WORKERS", b"loader", b"register", b"SLURM_", b"submitit"),
     ),
-    iterating=(b"loader", b"Loader", b"yield"),
 )
 """Words that belong to no single library."""
 
@@ -293,7 +292,6 @@ def _words() -> Words:
         _fewest(reading, (word for word, _ in loading)),
         _fewest((word for one in declared for word in one.in_workers), generators),
         _fewest(word for one in declared for word in one.nearby),
-        _fewest(word for one in declared for word in one.iterating),
         {**_by_package((*starting, *(word.encode() for word in trainers)), launching), **_by_package(reading, loading)},
         {word: others for one in declared for word, others in one.beside.items()},
     )

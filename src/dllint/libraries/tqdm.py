@@ -30,5 +30,5 @@ LIBRARY = Library(
     },
     # tqdm/contrib/concurrent.py: a ProcessPoolExecutor, whatever the start method
     launchers={"tqdm.contrib.concurrent.process_map": LauncherApi("fn", ("fn",), args="zip", method="executor")},
-    words=Words(iterating=(b"tqdm",), launching=(b"process_map",)),
+    words=Words(launching=(b"process_map",)),
 )
