@@ -10,6 +10,7 @@ from dllint.inference import limits
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine
+from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -26,9 +27,10 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.source import SourceFile, stores_elsewhere
+from dllint.linking.implicit_calls import KEEPING_PROPERTIES
+from dllint.linking.source import SourceFile, last_name, stores_elsewhere
 
-CONSTRUCTORS = ("__init__", "__post_init__")
+CONSTRUCTORS = ("__init__", *AFTER_FIELDS)
 """Methods that run when an object is constructed."""
 
 
@@ -263,7 +265,16 @@ def stores_on_self(file: SourceFile, cls: int) -> dict[str, list[Store]]:
             for store in file.stores(inner):
                 if isinstance(store.key, str) and store.base == receiver:
                     found.setdefault(store.key, []).append(store)
+        if _keeps_result(file, method):
+            for event in scope.events:
+                if event.kind == "return" and event.value is not None:
+                    found.setdefault(scope.name, []).append(Store(method, event, receiver, scope.name, event.value))
     return found
+
+
+def _keeps_result(file: SourceFile, method: int) -> bool:
+    """Whether a method is a property whose first reading sets an attribute of its name: `functools.cached_property`."""
+    return any(last_name(decorator.expr) in KEEPING_PROPERTIES for decorator in file.scopes[method].decorators)
 
 
 def _within(file: SourceFile, scope: int) -> list[int]:

@@ -237,6 +237,9 @@ class Datasets:
                     place = (owner.file.path, method)
                     hops = self.init_code(value.of).get(place)
                     early = hops is not None or self.prepared(value, place)
+                    # A property that is kept once it is read is read by workers first, unless construction reads it.
+                    if store.event.kind == "return" and not early:
+                        continue
                     initial = early and released != "surely"
                     collected.append(
                         Kept(
@@ -374,7 +377,7 @@ class Datasets:
             return found
         found = self._init_code[cls.key] = {}
         inits = self.world.hierarchy.methods(cls, "__init__")
-        first = [*(inits or self.world.hierarchy.run_by_constructor(cls)), *self._setting_up(cls)]
+        first = [*inits, *self.world.hierarchy.run_by_constructor(cls), *self._setting_up(cls)]
         frame = self.world.receiver_frame(Instance(cls))
         found.update((function.key, ()) for function in first)
         queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]

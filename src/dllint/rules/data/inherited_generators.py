@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name, Subscript
+from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.values import Class, External, Function, Instance, Unknown
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, UNDRAWING, WORKER_INFO, canonical
@@ -20,8 +21,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.model import Project
-
-_CONSTRUCTORS = ("__init__", "__post_init__", "__new__")
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class InheritedGenerators:
             )
         cls = Class(file, owner)
         place = (file.path, scope)
-        return file.scopes[scope].name in _CONSTRUCTORS or any(
+        return file.scopes[scope].name in CONSTRUCTORS or any(
             place in self.project.datasets.init_code(one)
             or (place in self.project.datasets.prepared_by(one) and not runs_in_loop(self.world, file, scope))
             for one in (cls, *self.world.hierarchy.subclasses(cls))

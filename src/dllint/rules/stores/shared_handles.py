@@ -19,6 +19,7 @@ from dllint.project.parent_use import ParentTouches
 from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.stores.handle_caches import CachedHandle, cached_handles
+from dllint.rules.stores.lasting_handles import lasting_handles
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -231,6 +232,9 @@ def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterato
     for opener, name, value, _ in opened_globals(project, places, loader.file):
         if value.file is not None:
             yield Shared(opener, f"`{name}`", value.file, value.call, loader)
+    for one in lasting_handles(project, loader, runs):
+        assert one.value.file is not None
+        yield Shared(one.opener, one.label, one.value.file, one.value.call, loader, one.hops)
 
 
 def opened_globals(
