@@ -237,6 +237,8 @@ class Datasets:
                     place = (owner.file.path, method)
                     hops = self.init_code(value.of).get(place)
                     early = hops is not None or self.prepared(value, place)
+                    if hops is not None and self.assigned.replaces(value, attr):
+                        continue
                     # A property that is kept once it is read is read by workers first, unless construction reads it.
                     if store.event.kind == "return" and not early:
                         continue
