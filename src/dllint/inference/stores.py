@@ -212,10 +212,21 @@ class Stores:
         if spread.key is not None:
             return set(_texts(self.world.values.evaluate(spread.key, site)))
         names: set[str] = set()
-        for value in self.world.values.evaluate(spread.value, site):
+        seen: set[Value] = set()
+        todo = list(self.world.values.evaluate(spread.value, site))
+        while todo:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
             if isinstance(value, Keywords) and value.frame is not None and value.frame.actuals is not None:
+                actuals = value.frame.actuals
                 own = {param.name for param in value.function.file.scopes[value.function.scope].params}
-                names |= value.frame.actuals.keywords.keys() - own
+                names |= actuals.keywords.keys() - own
+                # What a subclass hands on to `super().__init__(**options)` is itself a dict of keyword arguments.
+                for one in actuals.mappings:
+                    if one.expr is not None and one.site is not None:
+                        todo += self.world.values.evaluate(one.expr, one.site)
             elif isinstance(value, Mapping):
                 names.update(_texts(self.world.mappings.all_keys(value)))
         return names
