@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.names import CONSTRUCTORS
@@ -162,7 +162,7 @@ class ParentTouches:
                 yield _ITEM, Hop(file, event.value_span or event.span, "an item of the dataset is read here")
 
     def _is_it(self, expr: Expr, site: Site, own: bool = False) -> bool:
-        if not isinstance(expr, (Name, Attribute)):
+        if not isinstance(expr, (Name, Attribute, CallRef)):
             return False
         if own:
             params = site.file.scopes[site.scope].params

@@ -146,31 +146,52 @@ def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[st
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
-    """The unpicklable values set by methods of the datasets that the parent calls before the workers start."""
+    """The unpicklable values set by methods of the datasets, and of objects inside them, that the parent calls before
+    the workers start."""
     for value in project.dataset_objects(loader):
-        assert isinstance(value.of, Class)
         touches = ParentTouches(project, loader, value)
-        initial = project.datasets.init_code(value.of)
-        for owner in project.world.hierarchy.line(value.of):
-            if not isinstance(owner, Class):
-                continue
-            for attr, stores in project.world.stores.own_stores(owner).items():
-                for store in stores:
-                    method = owner.file.path, store.scope
-                    if method in initial or store.value is None or isinstance(store.value, Constant):
-                        continue
-                    site = project.world.stores.store_site(value, owner, store)
-                    values = project.world.values.evaluate(store.value, site)
-                    refusal = next(
-                        (row for one in values if (row := refusal_of(project, one, regime.source == "explicit"))), None
-                    )
-                    hop = touches.of({method}) if refusal is not None else None
-                    if refusal is None or hop is None or attr in project.datasets.dropped(value):
-                        continue
-                    event = store.event
-                    span = event.value_span or event.span
-                    holder = f"{value.of.name}.{attr}"
-                    yield Refused("DLL203", owner.file, span, event.span, holder, None, refusal, hop)
+        for holder in (value, *_objects_inside(project, value)):
+            yield from _set_lazily(project, holder, regime, touches)
+
+
+def _objects_inside(project: Project, value: Instance) -> Iterator[Instance]:
+    """The project's objects inside a dataset, one per class: they share their methods."""
+    seen = {value.of}
+    for piece in project.datasets.pieces(value):
+        one = piece.value
+        if not piece.initial or piece.given or not isinstance(one, Instance) or not isinstance(one.of, Class):
+            continue
+        # Datasets inside are queried on their own.
+        if one.of not in seen and one.call >= 0 and not project.datasets.derives(one.of):
+            seen.add(one.of)
+            yield one
+
+
+def _set_lazily(project: Project, value: Instance, regime: Regime, touches: ParentTouches) -> Iterator[Refused]:
+    assert isinstance(value.of, Class)
+    initial = project.datasets.init_code(value.of)
+    for owner in project.world.hierarchy.line(value.of):
+        if not isinstance(owner, Class):
+            continue
+        for attr, stores in project.world.stores.own_stores(owner).items():
+            for store in stores:
+                method = owner.file.path, store.scope
+                if method in initial or store.value is None or isinstance(store.value, Constant):
+                    continue
+                site = project.world.stores.store_site(value, owner, store)
+                values = project.world.values.evaluate(store.value, site)
+                refusal = next(
+                    (row for one in values if (row := refusal_of(project, one, regime.source == "explicit"))), None
+                )
+                # What the method itself releases again is not there when workers start.
+                if refusal is None or project.datasets.releases.of(value.of, owner, store) == "surely":
+                    continue
+                hop = touches.of({method})
+                if hop is None or attr in project.datasets.dropped(value):
+                    continue
+                event = store.event
+                span = event.value_span or event.span
+                yield Refused("DLL203", owner.file, span, event.span, f"{value.of.name}.{attr}", None, refusal, hop)
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:

@@ -39,6 +39,7 @@ def lasting_handles(project: Project, loader: Loader, runs: list[WorkerRun]) -> 
     readers = [run for run in runs if run.entry != "worker_init_fn"]
     yield from _set_by_functions(project, loader, runs, readers)
     yield from _of_classes(project, readers)
+    yield from _set_from_outside(project, loader, readers)
     in_workers = {(run.file.path, run.scope) for run in runs}
     for run in readers:
         yield from _captured(project, run, in_workers)
@@ -127,6 +128,23 @@ def _above(project: Project, starts: list[tuple[SourceFile, int]]) -> set[_Place
             callers = project.world.calls.callers(Function(file, scope))
             todo += [(one.file, one.file.calls[one.call].scope) for one in callers if one.call >= 0 and not one.guessed]
     return found
+
+
+def _set_from_outside(project: Project, loader: Loader, readers: list[WorkerRun]) -> Iterator[LastingHandle]:
+    """The handles that the code which makes a dataset puts into an attribute of it: `rows.file = open(path)`."""
+    for dataset in project.dataset_objects(loader):
+        for kept in project.datasets.kept(dataset):
+            if kept.owner is not None or not kept.at_once or kept.store.event.kind != "assign":
+                continue
+            if not any(kept.attr in project.ask(Handles).names_read(run.file, run.scope) for run in readers):
+                continue
+            if any(store.key == kept.attr for run in readers for store in run.file.stores(run.scope)):
+                continue
+            assert isinstance(dataset.of, Class)
+            for one in kept.values:
+                opener = project.ask(Handles).opener(one)
+                if opener is not None and opener.harm and isinstance(one, Instance) and one.file is not None:
+                    yield LastingHandle(opener, f"`{dataset.of.name}.{kept.attr}`", one)
 
 
 def _captured(project: Project, run: WorkerRun, in_workers: set[_Place]) -> Iterator[LastingHandle]:
