@@ -12,6 +12,44 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 """
 FOUND: dict[str, str] = {
+    "a connection of the base class and its cursor": """
+import sqlite3
+class Base(Dataset):
+    def __init__(self, db):
+        super().__init__()
+        self.conn = self._connect(db)
+    def _connect(self, db):
+        return sqlite3.connect(db, check_same_thread=False)  # DLL203
+class Child(Base):
+    def __init__(self, db):
+        super().__init__(db)
+        self.cur = self.conn.cursor()
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.cur.execute("select * from t where id=?", (i,)).fetchone()
+def main():
+    for b in DataLoader(Child("a"), num_workers=4):
+        pass
+""",
+    "an environment and its transaction": """
+import lmdb
+class D(Dataset):
+    def __init__(self, path):
+        try:
+            self.env = lmdb.open(path, readonly=True, lock=False)  # DLL203
+        except Exception:
+            raise RuntimeError("no db")
+        self.txn = self.env.begin()
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        with self.env.begin() as t:
+            return t.get(b"x")
+def main():
+    for b in DataLoader(D(["x"]), num_workers=2):
+        pass
+""",
     "lazily opened in inner object touched by ds[0]": """
 import h5py
 class Reader:

@@ -42,6 +42,7 @@ from dllint.libraries.torch import LOADER_ITERATOR, NON_LEAF, SCRIPT_FUNCTION, S
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.attribute_contents import contents_of, iterates_loader
 from dllint.project.datasets import Kept, Piece
+from dllint.project.handles import Handles
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
@@ -58,14 +59,20 @@ PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 @dataclass(frozen=True)
 class Refused(Sent):
-    """An object that pickle rejects. `touch` is the call in the parent that opens it, if a method does so lazily."""
+    """An object that pickle rejects. `touch` is the call in the parent that opens it, if a method does so lazily;
+    `handle` is where the handle is opened that it reads through, as a cursor does."""
 
     refusal: Refusal
     touch: Hop | None = None
+    handle: tuple[str, Span] | None = None
 
     @property
     def kind(self) -> str:
         return self.refusal.what
+
+    @property
+    def through(self) -> tuple[str, Span] | None:
+        return self.handle
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -107,7 +114,8 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
             continue
         if not _made_by_worker(project, loader, piece):
             seen.add((file.path, span))
-            yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal)
+            handle = _handle_of(project, piece.value)
+            yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal, handle=handle)
     yield from _unpickled_endlessly(project, loader, pieces)
     for one in _opened_lazily(project, loader, regime):
         if (one.file.path, one.span) not in seen:
@@ -132,6 +140,14 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                         seen.add((file.path, call.span))
                         holder = f"{value.of.name}.{kept.attr}"
                         yield Refused("DLL203", file, call.span, call.statement, holder, kept, LOADER_ITERATOR)
+
+
+def _handle_of(project: Project, value: Value) -> tuple[str, Span] | None:
+    """Where the handle is opened that an object reads through: the connection of a cursor."""
+    whole = project.ask(Handles).whole(value) if isinstance(value, Instance) else value
+    if whole == value or not isinstance(whole, Instance) or whole.file is None or whole.call < 0:
+        return None
+    return whole.file.path, whole.file.calls[whole.call].span
 
 
 def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[str, Piece]]) -> Iterator[Refused]:

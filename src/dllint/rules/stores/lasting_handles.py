@@ -193,6 +193,9 @@ def _of_classes(project: Project, readers: list[WorkerRun]) -> Iterator[LastingH
             if not isinstance(cls, Class):
                 continue
             for name, bindings in cls.file.bindings(cls.scope).items():
+                # Methods are most of the names in a class.
+                if not any(isinstance(binding.expr, CallRef) for binding in bindings):
+                    continue
                 if (cls, name) in seen or not _reads_attribute(project, run, cls, name):
                     continue
                 seen.add((cls, name))
