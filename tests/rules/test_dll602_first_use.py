@@ -1,4 +1,4 @@
-"""DLL602: generators that each worker creates on first use, from the same seed."""
+"""DLL602: generators that each worker creates on first use from the same seed, or that a partial binds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,20 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 """
 FOUND: dict[str, str] = {
+    "rng in mixup collate partial": """
+from functools import partial
+def mix(batch, rng):
+    return [b * rng.beta(1, 1) for b in batch]
+class D(Dataset):
+    def __len__(self):
+        return 3
+    def __getitem__(self, i):
+        return i
+def main():
+    rng = np.random.default_rng(0)  # DLL602
+    for b in DataLoader(D(), num_workers=4, collate_fn=partial(mix, rng=rng)):
+        pass
+""",
     "rng seeded lazily in first getitem from self.seed const": """
 class D(Dataset):
     def __init__(self, seed):
