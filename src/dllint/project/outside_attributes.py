@@ -57,7 +57,7 @@ class OutsideAttributes:
         return self._by_object.get(cls.key, [])
 
     def replaces(self, value: Instance, attr: str) -> bool:
-        """Whether the function that constructs an object surely sets an attribute anew before it uses the object."""
+        """Whether the function that constructs an object surely sets an attribute again before it uses the object."""
         file = value.file
         if file is None or value.call < 0 or not isinstance(value.of, Class):
             return False

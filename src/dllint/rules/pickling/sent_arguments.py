@@ -133,7 +133,7 @@ def _stored(project: Project, owner: Instance, piece: Piece) -> list[Kept]:
 
 
 def _is_alternative(project: Project, owner: Instance, path: str) -> bool:
-    """Whether an attribute on the way to a piece may have objects of several classes, of which one run has one."""
+    """Whether an attribute on the way to a piece may have objects of several classes: a run has one of them."""
     holders = [owner]
     for attr in path.split("."):
         kept = (one for holder in holders for one in project.datasets.kept(holder) if one.attr == attr and one.initial)
