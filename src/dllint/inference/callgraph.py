@@ -128,7 +128,7 @@ class CallGraph:
             yield from self.applied(value, given)
         elif isinstance(value, Class):
             instance = Instance(value, given.file, given.call, given.frame)
-            for name in ("__init__", "__post_init__", "__new__"):
+            for name in CONSTRUCTORS:
                 for method in hierarchy.methods(value, name):
                     yield from self._method(method, instance if name != "__new__" else value, given)
         elif isinstance(value, Instance) and isinstance(value.of, Class):

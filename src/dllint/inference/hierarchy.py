@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript, Tuple
 from dllint.inference import limits
-from dllint.inference.fields import NAMED_TUPLE
+from dllint.inference.fields import NAMED_TUPLE, has_fields
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
+from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.unions import union
 from dllint.inference.values import CHOSEN, Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
@@ -191,8 +192,12 @@ class Hierarchy:
         return found
 
     def run_by_constructor(self, cls: Class) -> Iterator[Function]:
-        """Yield the methods that an external base's constructor runs, unless the project defines `__init__`."""
-        for owner in self.line(cls) if self.method(cls, "__init__") is None else ():
+        """Yield the methods that the constructor of an external base runs, unless the project defines `__init__`, and
+        those that a generated constructor runs."""
+        own = self.method(cls, "__init__")
+        for name in AFTER_FIELDS if own is None or has_fields(self.world, cls) else ():
+            yield from self.methods(cls, name)
+        for owner in self.line(cls) if own is None else ():
             for name in self.world.knowledge.run_by(owner.name, "__init__") if isinstance(owner, External) else ():
                 if (found := self.method(cls, name)) is not None:
                     yield found

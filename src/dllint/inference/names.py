@@ -11,7 +11,9 @@ from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function
 from dllint.linking.source import decorated
 
-CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+AFTER_FIELDS = ("__post_init__", "__attrs_post_init__", "model_post_init")
+"""Methods that generated constructors run once the fields are set: those of dataclasses, attrs and pydantic."""
+CONSTRUCTORS = ("__init__", "__new__", *AFTER_FIELDS)
 _OF_OBJECTS = ("__call__", "forward")
 """Methods that run when the object is called."""
 ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)

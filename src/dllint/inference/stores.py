@@ -10,6 +10,7 @@ from dllint.inference import limits
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine
+from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -26,9 +27,10 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.source import SourceFile, stores_elsewhere
+from dllint.linking.implicit_calls import KEEPING_PROPERTIES
+from dllint.linking.source import SourceFile, last_name, stores_elsewhere
 
-CONSTRUCTORS = ("__init__", "__post_init__")
+CONSTRUCTORS = ("__init__", *AFTER_FIELDS)
 """Methods that run when an object is constructed."""
 
 
@@ -210,10 +212,21 @@ class Stores:
         if spread.key is not None:
             return set(_texts(self.world.values.evaluate(spread.key, site)))
         names: set[str] = set()
-        for value in self.world.values.evaluate(spread.value, site):
+        seen: set[Value] = set()
+        todo = list(self.world.values.evaluate(spread.value, site))
+        while todo:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
             if isinstance(value, Keywords) and value.frame is not None and value.frame.actuals is not None:
+                actuals = value.frame.actuals
                 own = {param.name for param in value.function.file.scopes[value.function.scope].params}
-                names |= value.frame.actuals.keywords.keys() - own
+                names |= actuals.keywords.keys() - own
+                # What a subclass hands on to `super().__init__(**options)` is itself a dict of keyword arguments.
+                for one in actuals.mappings:
+                    if one.expr is not None and one.site is not None:
+                        todo += self.world.values.evaluate(one.expr, one.site)
             elif isinstance(value, Mapping):
                 names.update(_texts(self.world.mappings.all_keys(value)))
         return names
@@ -263,7 +276,16 @@ def stores_on_self(file: SourceFile, cls: int) -> dict[str, list[Store]]:
             for store in file.stores(inner):
                 if isinstance(store.key, str) and store.base == receiver:
                     found.setdefault(store.key, []).append(store)
+        if _keeps_result(file, method):
+            for event in scope.events:
+                if event.kind == "return" and event.value is not None:
+                    found.setdefault(scope.name, []).append(Store(method, event, receiver, scope.name, event.value))
     return found
+
+
+def _keeps_result(file: SourceFile, method: int) -> bool:
+    """Whether a method is a property whose first reading sets an attribute of its name: `functools.cached_property`."""
+    return any(last_name(decorator.expr) in KEEPING_PROPERTIES for decorator in file.scopes[method].decorators)
 
 
 def _within(file: SourceFile, scope: int) -> list[int]:

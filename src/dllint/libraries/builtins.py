@@ -321,6 +321,25 @@ def _cast(world: Engine, file: SourceFile, index: int, site: Site) -> Values | N
     return world.values.evaluate(args[1].value, site)
 
 
+def _chosen(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The functions and objects among the elements that `random.choice(operations)` selects from."""
+    args = file.calls[index].args
+    return _objects_in(world, args[0].value, site) if args and args[0].keyword in (None, "seq", "a") else None
+
+
+def _popped(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The functions and objects among the elements that `operations.pop()` removes and returns."""
+    func = file.calls[index].func
+    return _objects_in(world, func.value, site) if isinstance(func, Attribute) else None
+
+
+def _objects_in(world: Engine, sequence: Expr, site: Site) -> Values | None:
+    # Numbers and texts among them stay unknown: a draw from them is no value to rely on.
+    elements = world.values.evaluate(Element(sequence), site)
+    found = [one for one in elements if not isinstance(one, Const)]
+    return (*found, UNKNOWN) if len(found) < len(elements) and UNKNOWN not in found else tuple(found) or None
+
+
 def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
     if not file.calls[index].args and isinstance(func, Name) and func.id in ("list", "tuple"):
@@ -458,6 +477,8 @@ RESULTS: dict[str, Handler] = {
     "round": _number,
     "min": _extreme,
     "max": _extreme,
+    **dict.fromkeys(("random.choice", "numpy.random.choice", "random.Random().choice"), _chosen),
+    "list().pop": _popped,
     "sum": _sum,
     "functools.reduce": _reduced,
     "type": _type,

@@ -16,7 +16,9 @@ from dllint.facts.schema import Argument, Call, Expr
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
-PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
+KEEPING_PROPERTIES = frozenset({"cached_property", "lazy_property", "lazyproperty"})
+"""Decorators of properties that their objects keep in an attribute of the same name once they are read."""
+PROPERTY_DECORATORS = KEEPING_PROPERTIES | {"property"}
 _KINDS = PROPERTY_DECORATORS | {"staticmethod", "classmethod", "setter", "getter", "deleter"}
 """Decorators that define the kind of a method."""
 MOST_READERS = 60

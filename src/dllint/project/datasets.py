@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Name
 from dllint.inference import fields, limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
 from dllint.project.preparation import Preparation
@@ -237,6 +238,11 @@ class Datasets:
                     place = (owner.file.path, method)
                     hops = self.init_code(value.of).get(place)
                     early = hops is not None or self.prepared(value, place)
+                    if hops is not None and self.assigned.replaces(value, attr):
+                        continue
+                    # A property that is kept once it is read is read by workers first, unless construction reads it.
+                    if store.event.kind == "return" and not early:
+                        continue
                     initial = early and released != "surely"
                     collected.append(
                         Kept(
@@ -374,12 +380,16 @@ class Datasets:
             return found
         found = self._init_code[cls.key] = {}
         inits = self.world.hierarchy.methods(cls, "__init__")
-        first = [*(inits or self.world.hierarchy.run_by_constructor(cls)), *self._setting_up(cls)]
+        first = [*inits, *self.world.hierarchy.run_by_constructor(cls), *self._setting_up(cls)]
         frame = self.world.receiver_frame(Instance(cls))
         found.update((function.key, ()) for function in first)
         queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]
         while queue and not limits.INIT_FUNCTIONS.reached(len(found)):
             function, hops = queue.pop(0)
+            for setter in self._setters(cls, function):
+                if setter.key not in found:
+                    found[setter.key] = hops
+                    queue.append((setter, hops))
             for index in function.file.calls_of(function.scope):
                 for target in self.world.calls.targets(function.file, index, frame):
                     if target.function.key not in found and not limits.PIECE_DEPTH.reached(len(hops)):
@@ -388,6 +398,19 @@ class Datasets:
                         found[target.function.key] = (*hops, hop)
                         queue.append((target.function, (*hops, hop)))
         return found
+
+    def _setters(self, cls: Class, function: Function) -> Iterator[Function]:
+        """The setters of properties that a method runs when it assigns to them: `self.path = path`."""
+        params = function.file.scopes[function.scope].params
+        if function.file.method_of(function.scope) is None or not params:
+            return
+        keys = {store.key for store in function.file.stores(function.scope) if store.base == Name(params[0].name)}
+        owners = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)] if keys else []
+        for owner in owners:
+            for scope in owner.file.children.get(owner.scope, ()):
+                entry = owner.file.scopes[scope]
+                if entry.name in keys and any(last_name(one.expr) == "setter" for one in entry.decorators):
+                    yield Function(owner.file, scope)
 
     def _setting_up(self, cls: Class) -> Iterator[Function]:
         """The hooks of a class that a framework calls before an object of it makes loaders."""

@@ -356,18 +356,24 @@ class Handles:
                 continue
             classes.add(cls)
             for owner, attr, store, one, later in self._attributes(holder, cls):
-                if not isinstance(one, Instance):
-                    continue
                 steps = (*way, Step(holder, owner, attr, store, self._method_of(owner, store.scope), later))
-                if isinstance(one.of, Class):
-                    todo.append((one, steps))
-                elif one.file is not None and one.call >= 0 and (one.file.path, one.call, attr) not in seen:
-                    opener = self.opener(one)
-                    if opener is not None:
-                        seen.add((one.file.path, one.call, attr))
-                        whole = self.whole(one)
-                        assert whole.file is not None
-                        yield Handle(opener, steps, whole.file, whole.call)
+                for part in self._behind(one):
+                    if isinstance(part.of, Class):
+                        todo.append((part, steps))
+                    elif part.file is not None and part.call >= 0 and (part.file.path, part.call, attr) not in seen:
+                        opener = self.opener(part)
+                        if opener is not None:
+                            seen.add((part.file.path, part.call, attr))
+                            whole = self.whole(part)
+                            assert whole.file is not None
+                            yield Handle(opener, steps, whole.file, whole.call)
+
+    def _behind(self, value: Value) -> Iterator[Instance]:
+        """An object, or those that a partial binds: `self.read = partial(read_at, file)`."""
+        if isinstance(value, Instance):
+            yield value
+        elif isinstance(value, Partial):
+            yield from (one for one in bound_by(self.world, value) if isinstance(one, Instance))
 
     def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value, bool]]:
         """The values of all attributes, each with whether a container receives it only after the object is

@@ -7,11 +7,12 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Instance, Site, Values
 from dllint.libraries.contents import held_by
 from dllint.linking.assignments import Store
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, stores_elsewhere
 
 if TYPE_CHECKING:
@@ -55,6 +56,26 @@ class OutsideAttributes:
         """The assignments to attributes of objects of one of the project's classes."""
         return self._by_object.get(cls.key, [])
 
+    def replaces(self, value: Instance, attr: str) -> bool:
+        """Whether the function that constructs an object surely sets an attribute again before it uses the object."""
+        file = value.file
+        if file is None or value.call < 0 or not isinstance(value.of, Class):
+            return False
+        made = file.calls[value.call]
+        lines = (one for one in self.world.hierarchy.line(value.of) if isinstance(one, Class))
+        return any(
+            one.attr == attr
+            and one.at_once
+            and (one.base.file, one.base.call) == (file, value.call)
+            and isinstance(one.store.base, Name)
+            and file.encloses(one.store.event.region, made.region)
+            and not _is_used(
+                file, made.scope, one.store.base, (made.statement.end_line, made.statement.end_column), one.store
+            )
+            for owner in lines
+            for one in self.of_class(owner)
+        )
+
     def of_object(self, value: Instance) -> Values:
         """The values assigned to attributes of an object of an external class."""
         found = self._by_object.get((value.file, value.call), ()) if isinstance(value.of, External) else ()
@@ -73,6 +94,8 @@ class OutsideAttributes:
         for file in self.world.files.values():
             for scope in range(len(file.scopes)):
                 for store in file.derived(stores_elsewhere, scope):
+                    if _is_replaced(file, store):
+                        continue
                     for one in self._assigned(file, store):
                         of = one.base.of
                         if isinstance(of, External):
@@ -94,3 +117,36 @@ class OutsideAttributes:
                 for one in held_by(self.world, value) if wrapped else (value,):
                     if isinstance(one, Instance) and (isinstance(one.of, Class) or one.call >= 0):
                         yield Assigned(store.key, file, store, one)
+
+
+def _is_replaced(file: SourceFile, store: Store) -> bool:
+    """Whether the same function surely assigns to the attribute again before it uses the object: `data.transform = a`,
+    then `data.transform = b`."""
+    end = (store.event.span.end_line, store.event.span.end_column)
+    return any(
+        (later.base, later.key) == (store.base, store.key)
+        and isinstance(later.base, Name)
+        and later.event.span > store.event.span
+        and file.encloses(later.event.region, store.event.region)
+        and not _is_used(file, store.scope, later.base, end, later)
+        for later in file.derived(stores_elsewhere, store.scope)
+    )
+
+
+def _is_used(file: SourceFile, scope: int, name: Name, after: tuple[int, int], until: Store) -> bool:
+    """Whether a function reads or binds a name between a place and an assignment to an attribute of it."""
+    end = (until.event.span.line, until.event.span.column)
+    if until.value is not None and any(part == name for part in walk(until.value, file)):
+        return True
+    for event in file.scopes[scope].events:
+        if not after <= (event.span.line, event.span.column) < end:
+            continue
+        if event.target == name or event.kind in ("for", "while"):
+            return True
+        if event.value is not None and any(part == name for part in walk(event.value, file)):
+            return True
+    return any(
+        after <= (file.calls[index].span.line, file.calls[index].span.column) < end
+        and any(part == name for part in walk(CallRef(index), file))
+        for index in file.calls_of(scope)
+    )

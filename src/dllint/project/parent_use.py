@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.values import Class, Function, Instance, Site
+from dllint.libraries.index import RUNS_BEFORE_LOADING
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
@@ -16,6 +22,10 @@ from dllint.project.start_methods import Hop
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
+_NEVER = (sys.maxsize, 0)
+"""A position after the end of any file."""
+_EARLY = frozenset(chain(CONSTRUCTORS, *RUNS_BEFORE_LOADING.values()))
+"""Names of methods that have run when another method of the same object makes a loader."""
 _LENGTH, _ITEM, _ITERATION = "__len__", "__getitem__", "__iter__"
 _BUILTINS = {"len": (_LENGTH,), "iter": (_ITERATION, _ITEM), "list": (_ITERATION, _ITEM), "next": (_ITERATION,)}
 
@@ -56,6 +66,7 @@ class ParentTouches:
             for method, hop in self._in_scope(file_, scope, own=False):
                 if (hop.span.line, hop.span.column) < until:
                     yield method, hop
+            yield from self._in_called(file_, scope, until)
         if self._measured():
             yield _LENGTH, Hop(self.loader.file, self.loader.span, "the DataLoader asks for the length here")
 
@@ -77,6 +88,9 @@ class ParentTouches:
         if made is None or self.dataset.call < 0:
             return
         scope = made.calls[self.dataset.call].scope
+        if self._runs_before(made, scope):
+            yield made, scope, _NEVER
+            return
         if (made, scope) == (file, call.scope) or file.scopes[call.scope].kind != "function":
             return
         for caller in self.world.calls.callers(Function(file, call.scope)):
@@ -90,6 +104,41 @@ class ParentTouches:
                 yield made, scope, (event.span.line, event.span.column)
                 return
 
+    def _runs_before(self, file: SourceFile, scope: int) -> bool:
+        """Whether a method that makes the dataset has ended when another method of the same object makes the
+        loader."""
+        here = self.loader.file.calls[self.loader.call].scope
+        owner = self.loader.file.method_of(here)
+        makers = file.method_of(scope)
+        if owner is None or scope == here or makers is None:
+            return False
+        line = self.world.hierarchy.line(Class(self.loader.file, owner))
+        return file.scopes[scope].name in _EARLY and Class(file, makers) in line
+
+    def _in_called(self, file: SourceFile, scope: int, until: tuple[int, int]) -> Iterator[tuple[str, Hop]]:
+        """Uses of the dataset in functions that a scope passes it to: `mean = average(dataset)`."""
+        seen = {(file.path, scope), (self.loader.file.path, self.loader.file.calls[self.loader.call].scope)}
+        todo: list[tuple[SourceFile, int, tuple[int, int], Hop | None]] = [(file, scope, until, None)]
+        while todo and not limits.TOUCHING_FUNCTIONS.reached(len(seen)):
+            file, scope, until, first = todo.pop(0)
+            for index in file.calls_of(scope):
+                call = file.calls[index]
+                builtin = isinstance(call.func, Name) and call.func.id in _BUILTINS
+                if builtin or (call.span.line, call.span.column) >= until:
+                    continue
+                site = self.world.call_site(file, index, None)
+                if not any(self._is_it(one.value, site) or self._reads_it(one.value, site) for one in call.args):
+                    continue
+                for target in self.world.calls.targets(file, index, None):
+                    function = target.function
+                    if target.guessed or function.key in seen:
+                        continue
+                    seen.add(function.key)
+                    hop = first or Hop(file, call.span, f"`{function.name}` reads the dataset here")
+                    for method, _ in self._in_scope(function.file, function.scope, own=False):
+                        yield method, hop
+                    todo.append((function.file, function.scope, _NEVER, hop))
+
     def _in_scope(self, file: SourceFile, scope: int, own: bool) -> Iterator[tuple[str, Hop]]:
         """Uses of the dataset in a scope; with `own`, of a method's receiver, whose explicit calls are already
         known."""
@@ -97,21 +146,23 @@ class ParentTouches:
             call = file.calls[index]
             site = self.world.call_site(file, index, None)
             if isinstance(call.func, Name) and call.func.id in _BUILTINS and len(call.args) == 1:
-                if self._is_it(call.args[0].value, site, own):
+                given = call.args[0].value
+                if self._is_it(given, site, own) or (not own and self._reads_it(given, site)):
                     hop = Hop(file, call.span, f"`{call.func.id}` of the dataset")
                     yield from ((method, hop) for method in _BUILTINS[call.func.id])
             elif isinstance(call.func, Attribute) and not own and self._is_it(call.func.value, site, own):
                 yield call.func.attr, Hop(file, call.span, f"`{call.func.attr}` of the dataset is called here")
         for event in file.scopes[scope].events:
             site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
-            if event.kind == "for" and event.value is not None and self._is_it(event.value, site, own):
+            looped = event.value if event.kind == "for" else None
+            if looped is not None and (self._is_it(looped, site, own) or (not own and self._reads_it(looped, site))):
                 yield from ((name, Hop(file, event.span, "the dataset is read here")) for name in (_ITERATION, _ITEM))
             parts = walk(event.value, file) if event.value is not None else ()
             if any(isinstance(part, Subscript) and self._is_it(part.value, site, own) for part in parts):
                 yield _ITEM, Hop(file, event.value_span or event.span, "an item of the dataset is read here")
 
-    def _is_it(self, expr: Expr, site: Site, own: bool) -> bool:
-        if not isinstance(expr, (Name, Attribute)):
+    def _is_it(self, expr: Expr, site: Site, own: bool = False) -> bool:
+        if not isinstance(expr, (Name, Attribute, CallRef)):
             return False
         if own:
             params = site.file.scopes[site.scope].params
@@ -122,3 +173,25 @@ class ParentTouches:
             and (value.file, value.call) == (self.dataset.file, self.dataset.call)
             for value in self.world.values.evaluate(expr, site)
         )
+
+    def _reads_it(self, expr: Expr, site: Site) -> bool:
+        """Whether an expression is a loader without workers, which reads the dataset in the parent process."""
+        if not isinstance(expr, (Name, Attribute)) or not self._without_workers:
+            return False
+        return any(
+            isinstance(value, Instance) and (value.file, value.call) in self._without_workers
+            for value in self.world.values.evaluate(expr, site)
+        )
+
+    @cached_property
+    def _without_workers(self) -> set[tuple[SourceFile | None, int]]:
+        """The calls that make loaders of the dataset that surely have no workers."""
+        return {
+            (loader.file, loader.call)
+            for loader in self.project.loaders
+            if not loader.workers().possible
+            and any(
+                (one.file, one.call) == (self.dataset.file, self.dataset.call)
+                for one in self.project.dataset_objects(loader)
+            )
+        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Function, Instance
 from dllint.linking.source import SourceFile
@@ -88,7 +88,11 @@ class Preparation:
     def _new_objects(self, caller: Caller) -> Iterator[Instance]:
         """The receivers of a call that the calling function has constructed."""
         call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
-        if call is None or not isinstance(call.func, Attribute) or not isinstance(call.func.value, (Name, Attribute)):
+        if (
+            call is None
+            or not isinstance(call.func, Attribute)
+            or not isinstance(call.func.value, (Name, Attribute, CallRef))
+        ):
             return
         for one in self.world.values.evaluate(
             call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)

@@ -133,10 +133,14 @@ class WorkerCode:
         found = self._of_dataset.get(key)
         if found is None:
             starts: list[tuple[Function, Frame | None, str]] = []
+            bound = None
+            if isinstance(value, Partial):
+                # What the partial binds is known; what the worker passes, the batch or its number, is not.
+                bound = self.world.made_with(value).then(Actuals([Actual(None, None, None)]))
             while isinstance(value, Partial):
                 value = value.function
             if isinstance(value, Function):
-                starts.append((value, self.world.intern(("worker", value), None, value, None), entry))
+                starts.append((value, self.world.intern(("worker", *key), bound, value, None), entry))
             elif isinstance(value, Instance) and isinstance(value.of, Class):
                 method = self.world.hierarchy.method(value.of, "__call__")
                 if method is not None:
@@ -202,6 +206,8 @@ class WorkerCode:
             if not isinstance(call.func, (Name, Attribute)):
                 continue
             site = Site(run.file, call.scope, call.region, (call.statement.line, call.statement.column), run.frame)
+            if call.region and self.world.impossible(site):
+                continue
             for value in self.world.values.evaluate(call.func, site):
                 if isinstance(value, External) and value.name.startswith(prefix):
                     yield index, value.name

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Name, Set, Subscript, Tuple
-from dllint.facts.schema import Call, Expr
+from dllint.facts.schema import Call, Event, Expr, Param
 from dllint.inference import limits
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
 from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.attribute_contents import contents_of, iterates_loader
 from dllint.project.loaders import Loader
@@ -60,6 +61,35 @@ class Exhaustion:
             for run in self.project.workers.of_dataset(value):
                 if run.entry in ("__getitem__", "__getitems__"):
                     yield from self._in(run, value)
+
+    def raised(self, loader: Loader) -> Iterator[tuple[WorkerRun, Event]]:
+        """The `raise StopIteration` statements that a loader's map-style datasets run, except those for an index that
+        is too large: a sampler draws none."""
+        for value in self.project.dataset_objects(loader) if self._raising else ():
+            cls = value.of
+            if not isinstance(cls, Class) or self.world.hierarchy.method(cls, "__iter__") is not None:
+                continue
+            for run in self.project.workers.of_dataset(value):
+                scope = run.file.scopes[run.scope]
+                if (run.file.path, run.scope) not in self._raising or run.entry not in ("__getitem__", "__getitems__"):
+                    continue
+                # An iterator's own end is for the loop that reads it.
+                if scope.is_generator or scope.name in ("__next__", "next") or self._caught_on_the_way(run):
+                    continue
+                for event in scope.events:
+                    if event.kind != "raise" or not _stops(event, run.file) or self._caught(run.file, event.region):
+                        continue
+                    if not _depends_on(scope.params, run.file, event.region):
+                        yield run, event
+
+    @cached_property
+    def _raising(self) -> set[tuple[str, int]]:
+        """The functions that read the name `StopIteration`, or call it."""
+        found: set[tuple[str, int]] = set()
+        for file in self.world.files.values():
+            found |= {(file.path, scope) for scope in file.facts.loaded.get("StopIteration", ())}
+            found |= {(file.path, file.calls[index].scope) for index in file.facts.called.get("StopIteration", ())}
+        return found
 
     @cached_property
     def _kept(self) -> bool:
@@ -206,6 +236,21 @@ class Exhaustion:
             if event.kind == "yield"
             for index in file.regions(event.region)
         )
+
+
+def _stops(event: Event, file: SourceFile) -> bool:
+    """Whether a statement raises StopIteration."""
+    raised = event.value
+    if isinstance(raised, CallRef):
+        raised = file.calls[raised.index].func
+    return raised == Name("StopIteration")
+
+
+def _depends_on(params: Sequence[Param], file: SourceFile, region: int) -> bool:
+    """Whether a test of a parameter is in force in a region."""
+    names = {Name(param.name) for param in params[1:]}
+    tests = (file.facts.regions[one].expr for one in file.regions(region))
+    return any(part in names for test in tests if test is not None for part in walk(test, file))
 
 
 def _advanced(call: Call) -> tuple[Expr | None, Attribute | None]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name, Subscript
-from dllint.inference.values import Class, External, Function, Instance, Unknown
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
+from dllint.inference.names import CONSTRUCTORS
+from dllint.inference.values import NONE, Class, External, Function, Instance, Unknown
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, UNDRAWING, WORKER_INFO, canonical
 from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
@@ -20,8 +22,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.model import Project
-
-_CONSTRUCTORS = ("__init__", "__post_init__", "__new__")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ class InheritedGenerators:
                     else:
                         draws.setdefault(made, (held, api, []))[2].append((run.file, run.file.calls[index].span))
         for made, (held, api, places) in draws.items():
-            if made not in seeded and self._made_before(*made, runs) and not self._replaced(held, runs):
+            if made not in seeded and api.family != "torch" and self._made_on_first_use(*made, runs):
+                yield InheritedGenerator(held, api, *made, True, tuple(places))
+            elif made not in seeded and self._made_before(*made, runs) and not self._replaced(held, runs):
                 file, call = made
                 scope = file.calls[call].scope
                 imported = scope <= 0 or file.scopes[scope].kind == "class"
@@ -116,11 +118,35 @@ class InheritedGenerators:
             )
         cls = Class(file, owner)
         place = (file.path, scope)
-        return file.scopes[scope].name in _CONSTRUCTORS or any(
+        return file.scopes[scope].name in CONSTRUCTORS or any(
             place in self.project.datasets.init_code(one)
             or (place in self.project.datasets.prepared_by(one) and not runs_in_loop(self.world, file, scope))
             for one in (cls, *self.world.hierarchy.subclasses(cls))
         )
+
+    def _made_on_first_use(self, file: SourceFile, call: int, runs: list[WorkerRun]) -> bool:
+        """Whether each worker creates the generator once, from a seed that is the same in all of them: `if self.rng is
+        None: self.rng = RandomState(self.seed)`."""
+        made = file.calls[call]
+        params = file.scopes[made.scope].params
+        run = next((one for one in runs if (one.file, one.scope) == (file, made.scope)), None)
+        if not made.args or not params or run is None:
+            return False
+        own = Name(params[0].name)
+        alike = all(
+            isinstance(one.value, Constant) or (isinstance(one.value, Attribute) and one.value.value == own)
+            for one in made.args
+        )
+        site = self.world.call_site(file, call, run.frame)
+        # Without a seed the operating system's randomness is used, which differs.
+        if not alike or any(NONE in self.world.values.evaluate(one.value, site) for one in made.args):
+            return False
+        for store in file.stores(made.scope):
+            if store.value == CallRef(call) and store.base == own and isinstance(store.key, str):
+                tests = [file.facts.regions[one].expr for one in file.regions(store.event.region)]
+                kept = Attribute(own, store.key)
+                return any(part == kept for test in tests if test is not None for part in walk(test, file))
+        return False
 
     @staticmethod
     def _replaced(held: str, runs: list[WorkerRun]) -> bool:

@@ -58,6 +58,7 @@ from dllint.libraries.index import (
 )
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
+from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 Reading = Literal["whole", "unknown"]
 _OF_WORKERS = re.compile(r"worker|getpid|current_process", re.IGNORECASE)
 _SHARDING = re.compile(r"shard|split_by|partition", re.IGNORECASE)
+_HUB = frozenset({"datasets.load_dataset", "datasets.load_dataset[]", "datasets.load_from_disk"})
 
 
 @dataclass(frozen=True)
@@ -216,10 +218,44 @@ class Sharding:
             site = Site(file, function.scope, event.region, at, frame)
             if outer is not None or event.value is None:
                 yield Opaque(), site
+            elif event.kind == "return" and self._is_receiver(event.value, function):
+                yield from self._read_by_next(function, frame)
             elif event.kind == "return":
                 yield event.value, site
             elif isinstance(event.value, Starred):
                 yield event.value.value, site
+
+    @staticmethod
+    def _is_receiver(expr: Expr, function: Function) -> bool:
+        params = function.file.scopes[function.scope].params
+        return bool(params) and expr == Name(params[0].name)
+
+    def _read_by_next(self, function: Function, frame: Frame | None) -> Iterator[tuple[Expr, Site]]:
+        """What `__next__` reads if `__iter__` returns its own object: the sequences that it indexes by a position that
+        `__iter__` sets to a constant, as in `self.rows[self.position]`."""
+        owner = function.file.method_of(function.scope)
+        receiver = Name(function.file.scopes[function.scope].params[0].name)
+        method = self.world.hierarchy.method(Class(function.file, owner), "__next__") if owner is not None else None
+        starts = {
+            store.key
+            for store in function.file.stores(function.scope)
+            if store.base == receiver and isinstance(store.value, Constant)
+        }
+        if method is None or not method.file.scopes[method.scope].params:
+            return
+        # One that never ends may draw, or go round, as each worker likes.
+        if method.scope not in method.file.facts.loaded.get("StopIteration", ()) and not any(
+            method.file.calls[index].scope == method.scope
+            for index in method.file.facts.called.get("StopIteration", ())
+        ):
+            return
+        own = Name(method.file.scopes[method.scope].params[0].name)
+        for expr, span, region, _ in expressions(method.file, method.scope):
+            for part in walk(expr, method.file):
+                if isinstance(part, Subscript) and isinstance(part.value, Attribute) and part.value.value == own:
+                    counts = (one for one in walk(part.index, method.file) if isinstance(one, Attribute))
+                    if any(one.value == own and one.attr in starts for one in counts):
+                        yield part.value, Site(method.file, method.scope, region, (span.line, span.column), frame)
 
     @staticmethod
     def _outermost(file: SourceFile, event: Event) -> Region | None:
@@ -285,7 +321,7 @@ class Sharding:
         if not isinstance(value, Instance):
             return "unknown"
         if isinstance(value.of, External):
-            return _of_package(canonical(value.of.name))
+            return "whole" if self._of_hub(value) else _of_package(canonical(value.of.name))
         bases = {canonical(name) for name in self.world.hierarchy.externals(value.of)}
         if bases - ITERABLE_BASES - PLAIN_BASES:
             return "unknown"
@@ -296,6 +332,17 @@ class Sharding:
             return "unknown"
         frame = self.world.receiver_frame(value)
         return _all(self._reading(expr, site, left - 2) for expr, site in self._sources(method, frame))
+
+    def _of_hub(self, value: Instance) -> bool:
+        """Whether a value is a dataset of the Hugging Face hub that is not streamed: only streamed ones split their
+        data between workers (datasets 4, `IterableDataset.__iter__`)."""
+        assert isinstance(value.of, External)
+        if canonical(value.of.name) not in _HUB or value.file is None or value.call < 0:
+            return False
+        if any(argument.keyword == "**" for argument in value.file.calls[value.call].args):
+            return False
+        given = self.project.evaluate_argument(value.file, value.call, -1, "streaming", value.frame)
+        return given is None or (bool(given) and all(isinstance(one, Const) and not one.value for one in given))
 
     def _is_sequence(self, expr: Expr, site: Site) -> bool:
         """Whether the class uses an attribute with unknown contents as a sequence: takes its length, indexes or

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted
 from dllint.facts.nodes import CallRef
+from dllint.facts.schema import Event
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
 from dllint.rules.data.exhausted_iterators import BareNext, Exhaustion
 
@@ -46,6 +48,30 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 *dict.fromkeys(Place(one.file.path, one.span, "this reads the dataset") for _, one in found),
             ),
             statement=call.statement,
+        )
+    yield from _raised(project, exhaustion)
+
+
+def _raised(project: Project, exhaustion: Exhaustion) -> Iterator[Finding]:
+    """Yield a finding per `raise StopIteration` that reading an item can reach."""
+    causes: Causes[tuple[WorkerRun, Event, Loader]] = Causes()
+    for loader in project.loaders:
+        for run, event in exhaustion.raised(loader):
+            causes.add((run, event, loader), (run.file.path, event.span))
+    for found in causes:
+        run, event, _ = found[0]
+        yield Finding(
+            CODE,
+            run.file.path,
+            event.span,
+            "raised",
+            {"function": run.file.scopes[run.scope].name},
+            severity="warning",
+            trace=project.trace(run.hops),
+            related=tuple(
+                dict.fromkeys(Place(one[2].file.path, one[2].span, "this reads the dataset") for one in found)
+            ),
+            statement=event.span,
         )
 
 

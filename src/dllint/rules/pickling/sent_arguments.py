@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
+from dllint.inference import limits
 from dllint.inference.edges import Target
-from dllint.inference.values import NONE, Class, Instance
+from dllint.inference.values import NONE, Class, Function, Instance
 from dllint.libraries.index import LAUNCHERS
+from dllint.linking.conditions import Atom, contradict, path_atoms
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Piece
+from dllint.project.datasets import Kept, Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
@@ -21,6 +26,9 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
+
+_FIRST = re.compile(r"\W")
+"""What ends the first name in the text of a condition."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +115,73 @@ def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Ins
             yield SentArgument(launch, method, holder, STARTED.what, error, *place, certain=certain)
     for piece in project.datasets.pieces(owner) if owner.call >= 0 else ():
         if piece.initial and not piece.given and piece.kept is not None:
+            stored = _stored(project, owner, piece)
+            full = [one for one in stored if any(value != NONE for value in one.values)]
+            if _is_alternative(project, owner, piece.path) or (
+                full and all(_excluded(project, launch, owner, one) for one in full)
+            ):
+                continue
             certain = _certainly_kept(project, owner, piece)
             for sent in _judged(project, launch, method, f"{owner.of.name}.{piece.path}", piece):
                 yield replace(sent, certain=certain)
 
 
+def _stored(project: Project, owner: Instance, piece: Piece) -> list[Kept]:
+    """The assignments of the attribute by which an object keeps a piece."""
+    first = piece.path.partition(".")[0]
+    return [one for one in project.datasets.kept(owner) if one.attr == first and one.initial]
+
+
+def _is_alternative(project: Project, owner: Instance, path: str) -> bool:
+    """Whether an attribute on the way to a piece may have objects of several classes: a run has one of them."""
+    holders = [owner]
+    for attr in path.split("."):
+        kept = (one for holder in holders for one in project.datasets.kept(holder) if one.attr == attr and one.initial)
+        inside = [value for one in kept for value in one.values if isinstance(value, Instance)]
+        if len({value.of for value in inside}) > limits.ALTERNATIVES_SENT.most:
+            return True
+        holders = [value for value in inside if isinstance(value.of, Class)]
+    return False
+
+
+def _excluded(project: Project, launch: Launch, owner: Instance, kept: Kept) -> bool:
+    """Whether no run that comes to a launch in a method of an object has stored an attribute: `if self.alone:
+    self.writer = …` excludes `if not self.alone: spawn(self.train)`."""
+    file, call = launch.file, launch.file.calls[launch.call]
+    around = file.method_of(call.scope)
+    if around is None or kept.owner is None or not isinstance(owner.of, Class):
+        return False
+    if Class(file, around) not in project.world.hierarchy.line(owner.of):
+        return False
+    here = _tests_of_object(file, call.scope, call.region)
+    if not here:
+        return False
+    if contradict(here, _tests_of_object(kept.file, kept.store.scope, kept.store.event.region)):
+        return True
+    ways = [one for one in project.world.calls.callers(Function(kept.file, kept.scope)) if one.call >= 0]
+    calls = [(one.file, one.file.calls[one.call]) for one in ways]
+    return bool(calls) and all(contradict(here, _tests_of_object(where, way.scope, way.region)) for where, way in calls)
+
+
+def _tests_of_object(file: SourceFile, scope: int, region: int) -> list[Atom]:
+    """The conditions on a path that read attributes of the method's object, comparable between its methods."""
+    params = file.scopes[scope].params
+    tests = (file.facts.regions[one].expr for one in file.regions(region))
+    read = {
+        part.attr
+        for test in tests
+        if test is not None
+        for part in walk(test, file)
+        if isinstance(part, Attribute) and params and part.value == Name(params[0].name)
+    }
+    found = path_atoms(file, scope, region)
+    return [atom._replace(scope=("", 0)) for atom in found if _FIRST.split(atom.text, maxsplit=1)[0] in read]
+
+
 def _certainly_kept(project: Project, owner: Instance, piece: Piece) -> bool:
     """Whether an object has what it keeps in every run: no condition leads to where it is stored, neither in
     the method nor on the way there from the constructor, and the attribute has no other value."""
-    first = piece.path.partition(".")[0]
-    stored = [one for one in project.datasets.kept(owner) if one.attr == first and one.initial]
+    stored = _stored(project, owner, piece)
     for one in (*stored, *([piece.kept] if piece.kept is not None else [])):
         if one.site.file.is_conditional(one.site.region):
             return False

@@ -46,6 +46,11 @@ class Sent:
         return ""
 
     @property
+    def through(self) -> tuple[str, Span] | None:
+        """Where the handle is opened that it reads through; None if there is none."""
+        return None
+
+    @property
     def files(self) -> set[str]:
         """The files in which it is created and kept."""
         return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
@@ -84,7 +89,7 @@ def unpicklable(
             if worst is not None:
                 causes.add((one, loader, worst), *_causes(one))
     for uses in causes:
-        uses.sort(key=lambda use: (not use[0].sure, rank(use[2])))
+        uses.sort(key=lambda use: (not use[0].sure, rank(use[2]), use[0].through is not None))
         one, loader, regime = uses[0]
         message, severity = judged(regime)
         sure = one.sure and not project.rests_on_guess(loader, regime, one.holder)
@@ -120,8 +125,10 @@ def unpicklable(
 def _causes(one: Sent) -> Iterator[Hashable]:
     """The keys of what one edit fixes: the object itself, all of one statement, and the alternatives that branches
     of an `if` assign to the same attribute or variable. Objects of one kind that a method keeps are one defect too:
-    three attributes that each hold an h5py file."""
+    three attributes that each hold an h5py file; so are a connection and its cursor."""
     yield one.file.path, one.span
+    if one.through is not None:
+        yield one.through
     if one.statement is not None and one.statement != one.span:
         yield one.file.path, one.statement
     yield from _chosen(one)

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
-from dllint.inference.values import NONE, Class, Display, Frame, Function, Instance, Partial, Site, Value
+from dllint.inference.values import (
+    NONE,
+    Class,
+    Display,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Mapping,
+    Partial,
+    Site,
+    Value,
+)
+from dllint.libraries.index import canonical
 from dllint.libraries.pickling import Refusal
 from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
@@ -84,6 +97,9 @@ def _passes_items_on(project: Project, loader: Loader) -> bool:
     given = loader.argument("collate_fn")
     if given.absent and loader.argument("batch_size").values == (NONE,):
         return True
+    values = project.callables(loader, "collate_fn")
+    if values and all(isinstance(one, External) and canonical(one.name) in ("list", "tuple") for one in values):
+        return True
     functions = list(collators(project, loader))
     return bool(functions) and all(_regroups(function) for function in functions)
 
@@ -135,9 +151,7 @@ def _given_back(
         for leaf in _leaves(event.value):
             found: Refusal | None = NON_LEAF if needs_gradient(project, leaf, site) else None
             what, error = (found.what, found.error(python)) if found is not None else ("", "")
-            for value in project.world.values.evaluate(leaf, site) if found is None else ():
-                if _maker(value) != function.key:
-                    continue
+            for value in _made_here(project, function, leaf, site) if found is None else ():
                 found = refusal_of(project, value, regime.source == "explicit")
                 if found is not None:
                     what, error = found.what, found.error(python)
@@ -154,13 +168,39 @@ def _given_back(
                 break
 
 
+def _made_here(project: Project, function: Function, leaf: Expr, site: Site) -> Iterator[Value]:
+    """The values of an expression that a function creates, or a method that it calls for this one value, and those
+    that it adds to a dict in every run."""
+    world = project.world
+    values = world.values.evaluate(leaf, site)
+    for value in values:
+        if _maker(value) == function.key:
+            yield value
+            for key in _set_keys(project, function, value) if len(values) == 1 else ():
+                found = world.mappings.lookup(leaf, site, key)
+                if found is not None and not found.absent:
+                    yield from (one for one in found.values if _maker(one) == function.key)
+        elif isinstance(leaf, CallRef) and len(values) == 1:
+            called = {target.function.key for target in world.calls.targets(function.file, leaf.index, site.frame)}
+            if _maker(value) in called:
+                yield value
+
+
+def _set_keys(project: Project, function: Function, value: Value) -> Iterator[str]:
+    """The keys under which a function adds entries to a dict in every run."""
+    for change in project.world.mappings.history(value) if isinstance(value, Mapping) else ():
+        here = (change.file.path, change.scope) == function.key
+        if here and isinstance(change.key, Constant) and not change.file.is_conditional(change.region):
+            yield str(change.key.value)
+
+
 def _maker(value: Value) -> tuple[str, int] | None:
     """The function that creates an object or defines a function, as path and scope; None if unknown."""
     if isinstance(value, Function):
         return value.file.path, value.file.scopes[value.scope].parent
     if isinstance(value, Instance) and value.file is not None and value.call >= 0:
         return value.file.path, value.file.calls[value.call].scope
-    if isinstance(value, Display):
+    if isinstance(value, (Display, Mapping)):
         return value.written.site.file.path, value.written.site.scope
     return None
 

@@ -42,6 +42,7 @@ from dllint.libraries.torch import LOADER_ITERATOR, NON_LEAF, SCRIPT_FUNCTION, S
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.attribute_contents import contents_of, iterates_loader
 from dllint.project.datasets import Kept, Piece
+from dllint.project.handles import Handles
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
@@ -58,14 +59,20 @@ PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 @dataclass(frozen=True)
 class Refused(Sent):
-    """An object that pickle rejects. `touch` is the call in the parent that opens it, if a method does so lazily."""
+    """An object that pickle rejects. `touch` is the call in the parent that opens it, if a method does so lazily;
+    `handle` is where the handle is opened that it reads through, as a cursor does."""
 
     refusal: Refusal
     touch: Hop | None = None
+    handle: tuple[str, Span] | None = None
 
     @property
     def kind(self) -> str:
         return self.refusal.what
+
+    @property
+    def through(self) -> tuple[str, Span] | None:
+        return self.handle
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -107,7 +114,8 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
             continue
         if not _made_by_worker(project, loader, piece):
             seen.add((file.path, span))
-            yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal)
+            handle = _handle_of(project, piece.value)
+            yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal, handle=handle)
     yield from _unpickled_endlessly(project, loader, pieces)
     for one in _opened_lazily(project, loader, regime):
         if (one.file.path, one.span) not in seen:
@@ -134,6 +142,14 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                         yield Refused("DLL203", file, call.span, call.statement, holder, kept, LOADER_ITERATOR)
 
 
+def _handle_of(project: Project, value: Value) -> tuple[str, Span] | None:
+    """Where the handle is opened that an object reads through: the connection of a cursor."""
+    whole = project.ask(Handles).whole(value) if isinstance(value, Instance) else value
+    if whole == value or not isinstance(whole, Instance) or whole.file is None or whole.call < 0:
+        return None
+    return whole.file.path, whole.file.calls[whole.call].span
+
+
 def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[str, Piece]]) -> Iterator[Refused]:
     """The classes whose objects no worker can unpickle: of the datasets, and of what they and the callables hold."""
     values = (*project.dataset_objects(loader), *(piece.value for _, piece in pieces))
@@ -146,31 +162,52 @@ def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[st
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
-    """The unpicklable values set by methods of the datasets that the parent calls before the workers start."""
+    """The unpicklable values set by methods of the datasets, and of objects inside them, that the parent calls before
+    the workers start."""
     for value in project.dataset_objects(loader):
-        assert isinstance(value.of, Class)
         touches = ParentTouches(project, loader, value)
-        initial = project.datasets.init_code(value.of)
-        for owner in project.world.hierarchy.line(value.of):
-            if not isinstance(owner, Class):
-                continue
-            for attr, stores in project.world.stores.own_stores(owner).items():
-                for store in stores:
-                    method = owner.file.path, store.scope
-                    if method in initial or store.value is None or isinstance(store.value, Constant):
-                        continue
-                    site = project.world.stores.store_site(value, owner, store)
-                    values = project.world.values.evaluate(store.value, site)
-                    refusal = next(
-                        (row for one in values if (row := refusal_of(project, one, regime.source == "explicit"))), None
-                    )
-                    hop = touches.of({method}) if refusal is not None else None
-                    if refusal is None or hop is None or attr in project.datasets.dropped(value):
-                        continue
-                    event = store.event
-                    span = event.value_span or event.span
-                    holder = f"{value.of.name}.{attr}"
-                    yield Refused("DLL203", owner.file, span, event.span, holder, None, refusal, hop)
+        for holder in (value, *_objects_inside(project, value)):
+            yield from _set_lazily(project, holder, regime, touches)
+
+
+def _objects_inside(project: Project, value: Instance) -> Iterator[Instance]:
+    """The project's objects inside a dataset, one per class: they share their methods."""
+    seen = {value.of}
+    for piece in project.datasets.pieces(value):
+        one = piece.value
+        if not piece.initial or piece.given or not isinstance(one, Instance) or not isinstance(one.of, Class):
+            continue
+        # Datasets inside are queried on their own.
+        if one.of not in seen and one.call >= 0 and not project.datasets.derives(one.of):
+            seen.add(one.of)
+            yield one
+
+
+def _set_lazily(project: Project, value: Instance, regime: Regime, touches: ParentTouches) -> Iterator[Refused]:
+    assert isinstance(value.of, Class)
+    initial = project.datasets.init_code(value.of)
+    for owner in project.world.hierarchy.line(value.of):
+        if not isinstance(owner, Class):
+            continue
+        for attr, stores in project.world.stores.own_stores(owner).items():
+            for store in stores:
+                method = owner.file.path, store.scope
+                if method in initial or store.value is None or isinstance(store.value, Constant):
+                    continue
+                site = project.world.stores.store_site(value, owner, store)
+                values = project.world.values.evaluate(store.value, site)
+                refusal = next(
+                    (row for one in values if (row := refusal_of(project, one, regime.source == "explicit"))), None
+                )
+                # What the method itself releases again is not there when workers start.
+                if refusal is None or project.datasets.releases.of(value.of, owner, store) == "surely":
+                    continue
+                hop = touches.of({method})
+                if hop is None or attr in project.datasets.dropped(value):
+                    continue
+                event = store.event
+                span = event.value_span or event.span
+                yield Refused("DLL203", owner.file, span, event.span, f"{value.of.name}.{attr}", None, refusal, hop)
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Instance
 from dllint.libraries.facets import Opener
 from dllint.linking.conditions import Atom, path_atoms, under_main_guard
@@ -19,6 +19,7 @@ from dllint.project.parent_use import ParentTouches
 from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.stores.handle_caches import CachedHandle, cached_handles
+from dllint.rules.stores.lasting_handles import lasting_handles
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -95,6 +96,8 @@ class _Case:
         if not self._used() or self._reopened() or self._in_with():
             return None
         early = [self._init_hops(step) for step in self.handle.steps]
+        if any(hops is None and self._closes(step) for step, hops in zip(self.handle.steps, early, strict=True)):
+            return None
         hops, touch = early[-1], None
         late = {(s.owner.file.path, s.method) for s, one in zip(self.handle.steps, early, strict=True) if one is None}
         if late or self._ended():
@@ -111,6 +114,20 @@ class _Case:
     def _init_hops(self, step: Step) -> tuple[Hop, ...] | None:
         """The calls from `__init__` to the method of a step; None if it does not run during construction."""
         return self.project.datasets.init_code(step.cls).get((step.owner.file.path, step.method))
+
+    def _closes(self, step: Step) -> bool:
+        """Whether a method that construction does not run releases or closes what it has opened."""
+        if self.project.datasets.releases.of(step.cls, step.owner, step.store) == "surely":
+            return True
+        file, params = step.owner.file, step.owner.file.scopes[step.method].params
+        kept = Attribute(Name(params[0].name), step.attr) if params else None
+        return any(
+            isinstance(func := file.calls[index].func, Attribute)
+            and func.value == kept
+            and func.attr in self.handle.opener.ends
+            and file.calls[index].span > step.store.event.span
+            for index in file.calls_of(step.method)
+        )
 
     @staticmethod
     def _is_init(step: Step) -> bool:
@@ -183,12 +200,19 @@ class _Case:
         return atom.text == f"hasattr(self, {attr!r})" and not atom.holds
 
     def _in_with(self) -> bool:
-        """Whether the opener's own `with` statement closes it."""
+        """Whether the opener's own `with` statement closes it before the dataset is used."""
         file, call = self.handle.file, self.handle.file.calls[self.handle.call]
         return any(
-            event.kind == "with" and event.value == CallRef(self.handle.call)
+            event.kind == "with" and event.value == CallRef(self.handle.call) and not self._made_inside(file, event)
             for event in file.scopes[call.scope].events
         )
+
+    def _made_inside(self, file: SourceFile, block: Event) -> bool:
+        """Whether the dataset is constructed inside a `with` block, so that it can only be used there."""
+        if self.dataset.file is not file or self.dataset.call < 0:
+            return False
+        around = (file.facts.regions[one] for one in file.regions(file.calls[self.dataset.call].region))
+        return any(region.kind == "with" and region.expr == block.value for region in around)
 
     def _ended(self) -> bool:
         """Whether the handle is closed or released before `__init__` ends."""
@@ -231,6 +255,9 @@ def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterato
     for opener, name, value, _ in opened_globals(project, places, loader.file):
         if value.file is not None:
             yield Shared(opener, f"`{name}`", value.file, value.call, loader)
+    for one in lasting_handles(project, loader, runs):
+        assert one.value.file is not None
+        yield Shared(one.opener, one.label, one.value.file, one.value.call, loader, one.hops)
 
 
 def opened_globals(

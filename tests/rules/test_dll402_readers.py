@@ -1,0 +1,138 @@
+"""DLL402: readers of images, videos and sequences that forked workers share with their parent."""
+
+from __future__ import annotations
+
+from tests.rules.conftest import in_one_file
+
+HEAD = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+"""
+FOUND: dict[str, str] = {
+    "pims": """
+import pims
+class V(Dataset):
+    def __init__(self, path):
+        self.video = pims.PyAVVideoReader(path)  # DLL402
+    def __len__(self):
+        return len(self.video)
+    def __getitem__(self, i):
+        return np.asarray(self.video[i])
+def main():
+    for b in DataLoader(V("a"), num_workers=2):
+        pass
+""",
+    "fasta": """
+from pyfaidx import Fasta
+class V(Dataset):
+    def __init__(self, path):
+        self.seqs = Fasta(path)  # DLL402
+    def __len__(self):
+        return 9
+    def __getitem__(self, i):
+        return str(self.seqs["chr1"][i:i+9])
+def main():
+    for b in DataLoader(V("a"), num_workers=2):
+        pass
+""",
+    "tiff": """
+import tifffile
+class V(Dataset):
+    def __init__(self, path):
+        self.tif = tifffile.TiffFile(path)  # DLL402
+    def __len__(self):
+        return 9
+    def __getitem__(self, i):
+        return self.tif.pages[i].asarray()
+def main():
+    for b in DataLoader(V("a"), num_workers=2):
+        pass
+""",
+    "zarr ZipStore": """
+import zarr
+class D(Dataset):
+    def __init__(self, path):
+        store = zarr.ZipStore(path, mode="r")
+        self.root = zarr.group(store)  # DLL402
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.root["x"][i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
+    "imageio": """
+import imageio
+class D(Dataset):
+    def __init__(self, path):
+        self.reader = imageio.get_reader(path)  # DLL402
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.reader.get_data(i)
+def main():
+    for b in DataLoader(D("x"), num_workers=2):
+        pass
+""",
+}
+SILENT: dict[str, str] = {
+    "tiff with": """
+import tifffile
+class V(Dataset):
+    def __init__(self, path):
+        with tifffile.TiffFile(path) as tif:
+            self.n = len(tif.pages)
+        self.path = path
+    def __len__(self):
+        return self.n
+    def __getitem__(self, i):
+        return tifffile.imread(self.path, key=i)
+def main():
+    for b in DataLoader(V("a"), num_workers=2):
+        pass
+""",
+    "zarr dir": """
+import zarr
+class V(Dataset):
+    def __init__(self, path):
+        self.g = zarr.open(path, "r")
+    def __len__(self):
+        return 9
+    def __getitem__(self, i):
+        return self.g["x"][i]
+def main():
+    for b in DataLoader(V("a"), num_workers=2):
+        pass
+""",
+    "zip copied to memory": """
+import zarr
+class V(Dataset):
+    def __init__(self, path):
+        with zarr.ZipStore(path, mode="r") as store:
+            root = zarr.group(store)
+            self.x = root["x"][:]
+    def __len__(self):
+        return 9
+    def __getitem__(self, i):
+        return self.x[i]
+def main():
+    for b in DataLoader(V("a"), num_workers=2):
+        pass
+""",
+    "openslide": """
+import openslide
+class D(Dataset):
+    def __init__(self, path):
+        self.slide = openslide.OpenSlide(path)
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.slide.read_region((i, i), 0, (64, 64))
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
+}
+
+test_found, test_silent = in_one_file("DLL402", FOUND, SILENT, HEAD)
