@@ -9,6 +9,7 @@ from dllint.evidence.memory_trend import grows
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, External, Instance, Value
+from dllint.inference.values import Mapping as DictValue
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE, TEXT
 from dllint.linking.conditions import render
@@ -166,7 +167,7 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
             texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
             by_item = nested or texts_of_items or records.grouped(kept)
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
-        if reading is None and held.size is None and not _one_per_item(project, value, kept.attr, holder):
+        if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
             continue
         if not by_item and not (whole and code.read(value, kept.attr, holder)):
             continue
@@ -176,7 +177,8 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         if reading is not None and reading.kind == COLUMN and not any(texts):
             continue
         opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
-        by_field = code.has_fields(value, kept.attr, holder) or code.drawn(value, kept.attr, holder)
+        fields_of = (code.has_fields, code.drawn, code.has_attributes)
+        by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
         if opaque and (collected is not None or not by_field):
             continue
         yield keeping, held
@@ -197,10 +199,11 @@ def _items_of(project: Project, value: Instance) -> Iterator[Value]:
             yield from one.values
 
 
-def _one_per_item(project: Project, value: Instance, attr: str, holder: Class) -> bool:
-    """Whether an attribute has one element per item of the dataset."""
-    code = project.item_code
-    return code.indexed(value, attr, holder) and code.measured(value, attr, holder)
+def _one_per_item(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
+    """Whether an attribute has one element per item of the dataset: a dict has, where the numbers of items are keys."""
+    code, attr = project.item_code, kept.attr
+    numbered = any(isinstance(one, DictValue) for one in kept.values)
+    return code.indexed(value, attr, holder) and (numbered or code.measured(value, attr, holder))
 
 
 def _may_be_objects(project: Project, array: Array) -> bool:

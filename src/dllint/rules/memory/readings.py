@@ -21,7 +21,7 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.memo import Table
@@ -58,6 +58,7 @@ from dllint.libraries.records import (
     TEXT,
     form,
     gives_tokens,
+    is_tokenizer,
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
@@ -165,7 +166,10 @@ class Readings(ABC):
     def _find(self, expr: Expr, site: Site) -> Reading | None:
         match expr:
             case Element():
-                return self._element(self.trace(expr.value, site) or self.of_container(expr.value, site, Display))
+                whole = self.trace(expr.value, site)
+                if whole is not None and whole.kind == FRAME and is_column(_without_values(expr.value)):
+                    return replace(whole, kind=COLUMN, level=1)
+                return self._element(whole or self.of_container(expr.value, site, Display))
             case Entered():
                 return self.trace(expr.value, site)
             case Attribute():
@@ -178,6 +182,9 @@ class Readings(ABC):
         made = () if self._mixes_callers(values) else [one for one in values if isinstance(one, Instance)]
         read = [one for one in map(self.of_instance, made) if one is not None]
         read = [one for one in read if one.kind != HUB or not isinstance(expr, Name)]
+        if len(read) == 1 and read[0].kind == FRAME and isinstance(expr, CallRef) and self._lists(expr, site):
+            # `list(table["text"])` counts as its argument elsewhere.
+            return self.through_call(expr.index, site) or read[0]
         if read:
             # A format of several whose content is unknown does not hide the others.
             return next((one for one in read if one.kind != OPAQUE), read[0])
@@ -209,6 +216,10 @@ class Readings(ABC):
                 return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
         return None
 
+    @staticmethod
+    def _lists(expr: CallRef, site: Site) -> bool:
+        return site.file.calls[expr.index].func in (Name("list"), Name("tuple"), Name("sorted"), Name("set"))
+
     def _mixes_callers(self, values: Values) -> bool:
         """Whether a function used for everything returns what any of its callers gives it: then one reading among
         arrays and tensors says nothing about the call in question."""
@@ -234,7 +245,8 @@ class Readings(ABC):
             if base is not None and base.kind == COLUMNS:
                 return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
         if isinstance(call.func, Attribute) and last in _OF_SAME:
-            base = self.trace(call.func.value, site) or self.of_container(call.func.value, site)
+            read = self.trace(call.func.value, site)
+            base = read or self.of_container(call.func.value, site)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -244,7 +256,8 @@ class Readings(ABC):
                 return replace(base, kind=LINES)
             if last in FRAME_LISTS and base.kind == FRAME:
                 return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
-            if last in SAME_COLLECTION and base.kind != LINES:
+            # Lines have no such methods, a dict of lists of lines has.
+            if last in SAME_COLLECTION and (read is None or base.kind != LINES):
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
             return base if last in OF_STRING | SPLITTING | PARTING | {"get"} and base.kind != HANDLE else None
         if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
@@ -256,7 +269,7 @@ class Readings(ABC):
             texts = (self.trace(part, site) or self.of_container(part, site) for part in plain)
             text = next((one for one in texts if one is not None and one.kind != HANDLE), None)
             return None if text is None else replace(text, kind=TEXT)
-        if gives_tokens(call) and plain:
+        if plain and (gives_tokens(call) or self._tokenizes(call, site)):
             text = self.trace(plain[0], site) or self.of_container(plain[0], site)
             return None if text is None or text.kind in (HANDLE, FRAME, HUB) else replace(text, kind=RECORDS)
         if last in EVALUATING and plain:
@@ -274,6 +287,10 @@ class Readings(ABC):
             return self._returned(*work)
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
             return self._of_pairs(plain[0], site)
+        if call.func == Name("str") and len(plain) == 1:
+            text = self.trace(plain[0], site)
+            # A cell of a table may be a number, but what `str` returns is a string.
+            return text if text is None or text.kind != COLUMN else replace(text, kind=RECORDS)
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self.of_container(one, site, Display)
@@ -312,6 +329,14 @@ class Readings(ABC):
         last = isinstance(func, Attribute) and func.attr
         values = self.world.values.evaluate(func, site) if last in ("join", "sub", "normalize", "unescape") else ()
         return any(isinstance(one, External) and one.name in OF_STRINGS for one in values)
+
+    def _tokenizes(self, call: Call, site: Site) -> bool:
+        """Whether a call runs a tokenizer of transformers, whatever its name, and gets lists of numbers from it."""
+        if any(one.keyword == "return_tensors" for one in call.args) or not isinstance(call.func, (Name, Attribute)):
+            return False
+        values = self.world.values.evaluate(call.func, site)
+        made = (one.of.name for one in values if isinstance(one, Instance) and isinstance(one.of, External))
+        return any(map(is_tokenizer, made))
 
     def _parses(self, func: Expr, site: Site) -> str:
         """The kind of result that a function returns for each string, as `json.loads` does; "" for any other
@@ -430,6 +455,11 @@ def _is_text(reading: Reading) -> bool:
 
 def _splits(file: SourceFile, index: int) -> bool:
     return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
+
+
+def _without_values(expr: Expr) -> Expr:
+    """The column whose array an expression is: `table["text"]` of `table["text"].values`."""
+    return expr.value if isinstance(expr, Attribute) and expr.attr == "values" else expr
 
 
 def is_column(expr: Expr | None) -> bool:
