@@ -307,11 +307,10 @@ class ItemRun:
         for _ in range(2):
             before = len(found)
             for event in self.events:
-                if event.value is None or event.target is None:
+                if event.kind != "assign" or event.value is None or not isinstance(event.target, Name):
                     continue
-                if event.kind == "assign" and isinstance(event.target, Name):
-                    if self.part_of(event.value, attrs, found):
-                        found.add(event.target.id)
+                if self.part_of(event.value, attrs, found):
+                    found.add(event.target.id)
             for target, iterable in self._loops:
                 if (part := self._gone_through(target, iterable)) is not None and self.part_of(part[1], attrs, found):
                     found.add(part[0])

@@ -57,7 +57,7 @@ from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
 from dllint.span import Span
 
 _STRING = 57
@@ -76,7 +76,7 @@ _SCALARS = tuple(map(Name, ("int", "float", "str", "bool", "ord")))
 """Functions that make a container of the elements of an iterable, that hand such elements on, and that make numbers or
 strings of them."""
 
-_ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE})
+_ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE, COLUMN})
 """Kinds of readings whose elements are the items of a dataset."""
 
 _SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB, COLUMNS})
@@ -343,7 +343,7 @@ class Records(Readings):
         for region in loops(site.file, site.region):
             found = self._looped_over(site.file.facts.regions[region], site, 0)
             if found is not None and found.kind in _ROW_BY_ROW:
-                return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+                return _as_rows(found)
         return None
 
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
@@ -353,7 +353,7 @@ class Records(Readings):
         found = self._gone_through(expr.clauses[0].iterable, site, 0)
         if found is None or found.kind not in _ROW_BY_ROW:
             return None
-        return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+        return _as_rows(found)
 
     def _looped_over(self, region: Region, site: Site, depth: int) -> Reading | None:
         if region.kind != "for" or region.expr is None:
@@ -377,7 +377,8 @@ class Records(Readings):
     def _per_iteration(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         found = self.trace(expr, site) or self.of_container(expr, site)
         if found is not None:
-            return found
+            # Iterating a table gives its columns, and iterating a column its cells.
+            return replace(found, kind=COLUMN) if found.kind == FRAME and is_column(without_values(expr)) else found
         for value in self.world.values.evaluate(expr, site):
             made = value.written.expr if isinstance(value, Display) else None
             if isinstance(value, Display) and isinstance(made, Comprehension) and len(made.clauses) == 1:
@@ -535,6 +536,12 @@ class Records(Readings):
         if each is None or (count := items(self.datasets, value)) is None:
             return None
         return count * (each + _POINTER)
+
+
+def _as_rows(reading: Reading) -> Reading:
+    """The reading as the source of new objects, one per row or line of it."""
+    kind = {HANDLE: LINES, COLUMN: ROWS}.get(reading.kind, reading.kind)
+    return replace(reading, kind=kind, level=0, seen=True)
 
 
 def _object_bytes(expr: Expr) -> int | None:

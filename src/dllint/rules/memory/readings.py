@@ -166,10 +166,10 @@ class Readings(ABC):
     def _find(self, expr: Expr, site: Site) -> Reading | None:
         match expr:
             case Element():
-                whole = self.trace(expr.value, site)
-                if whole is not None and whole.kind == FRAME and is_column(_without_values(expr.value)):
-                    return replace(whole, kind=COLUMN, level=1)
-                return self._element(whole or self.of_container(expr.value, site, Display))
+                iterated = self.trace(expr.value, site)
+                if iterated is not None and iterated.kind == FRAME and is_column(without_values(expr.value)):
+                    return replace(iterated, kind=COLUMN, level=1)
+                return self._element(iterated or self.of_container(expr.value, site, Display))
             case Entered():
                 return self.trace(expr.value, site)
             case Attribute():
@@ -245,8 +245,8 @@ class Readings(ABC):
             if base is not None and base.kind == COLUMNS:
                 return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
         if isinstance(call.func, Attribute) and last in _OF_SAME:
-            read = self.trace(call.func.value, site)
-            base = read or self.of_container(call.func.value, site)
+            traced = self.trace(call.func.value, site)
+            base = traced or self.of_container(call.func.value, site)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -257,8 +257,11 @@ class Readings(ABC):
             if last in FRAME_LISTS and base.kind == FRAME:
                 return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
             # Lines have no such methods, a dict of lists of lines has.
-            if last in SAME_COLLECTION and (read is None or base.kind != LINES):
+            if last in SAME_COLLECTION and (traced is None or base.kind != LINES):
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
+            if base.kind == COLUMN and base.level and last in OF_STRING | SPLITTING | PARTING:
+                # Only a string has such methods.
+                return replace(base, kind=ROWS)
             return base if last in OF_STRING | SPLITTING | PARTING | {"get"} and base.kind != HANDLE else None
         if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
             base = self.trace(call.func.value, site)
@@ -457,7 +460,7 @@ def _splits(file: SourceFile, index: int) -> bool:
     return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
 
 
-def _without_values(expr: Expr) -> Expr:
+def without_values(expr: Expr) -> Expr:
     """The column whose array an expression is: `table["text"]` of `table["text"].values`."""
     return expr.value if isinstance(expr, Attribute) and expr.attr == "values" else expr
 
