@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ _TAKING_ARRAYS = frozenset({"from_numpy"})
 
 _POSITIONS = frozenset({"permutation", "randperm", "argsort", "flatnonzero"})
 """Last names of functions that return an array of positions."""
+_CLASSES = re.compile(
+    r"label|class|cls|categor|(?:^|_)(?:cat|target|y|task|domain|lang|language|speaker|spk)(?:_|$)", re.I
+)
+"""Names of variables and keys that hold the class of an item, or what many items share."""
 
 
 class UnpickledArrays:
@@ -52,9 +57,8 @@ class UnpickledArrays:
     def _used_as_arrays(self, value: Instance, attr: str, holder: Class) -> bool:
         """Whether workers use what they look up by an item, or by a field of it, as an array or as several arrays."""
         code = self.project.item_code
-        return any(_is_array(run, items) for run, items in code.items(value, attr, holder)) or any(
-            _is_array(run, items) for run, items in code.items(value, attr, holder, "key")
-        )
+        found = (*code.items(value, attr, holder), *code.items(value, attr, holder, "key"))
+        return any(_is_array(run, _of_single_items(run, items)) for run, items in found)
 
     def _unpickled(self, value: Value, depth: int) -> Array | None:
         """The unpickled array that a value is, contains, or is made of."""
@@ -136,6 +140,28 @@ def _is_array(run: ItemRun, items: list[Expr]) -> bool:
         and any(isinstance(p, Slice) for p in one.index.elements)
         for one in items
     )
+
+
+def _of_single_items(run: ItemRun, items: list[Expr]) -> list[Expr]:
+    """Of what a function looks up, the entries that belong to one item: also those of a dict per class,
+    `self.shapes[category][name]`."""
+    of_classes = [one for one in items if _is_of_class(one)]
+    return [one for one in items if one not in of_classes] + [
+        one
+        for one in run.expressions
+        if isinstance(one, Subscript)
+        and one.value in of_classes
+        and not isinstance(one.index, (Constant, Slice, Tuple))
+        and not _is_of_class(one)
+    ]
+
+
+def _is_of_class(item: Expr) -> bool:
+    """Whether an entry is looked up by the class of an item, as an embedding of a label is: such entries are few."""
+    if not isinstance(item, Subscript):
+        return False
+    name = item.index.value if isinstance(item.index, Constant) else last_name(item.index)
+    return isinstance(name, str) and _CLASSES.search(name) is not None
 
 
 def _are_positions(run: ItemRun, expr: Expr | None) -> bool:
