@@ -407,6 +407,9 @@ class Readings(ABC):
             return replace(reading, kind=ROWS, level=1)
         if reading.kind == COLUMNS:
             return reading
+        if reading.kind == COLUMN and reading.level:
+            # A number cannot be iterated.
+            return replace(reading, kind=ROWS, level=reading.level + 1, seen=True)
         return replace(reading, level=reading.level + 1, seen=True)
 
     def of_instance(self, value: Instance) -> Reading | None:
