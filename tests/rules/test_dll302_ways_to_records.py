@@ -163,6 +163,25 @@ class Rows(Dataset):
         row = self.rows[index]
         return self.tokens(row)
 """,
+    "the place of each item in one of several datasets": """\
+class Rows(Dataset):
+    def __init__(self, datasets):
+        self.datasets = datasets
+        self.lengths = [len(one) for one in datasets]
+        self.place = {}  # DLL302
+        row, column = 0, 0
+        for number in range(sum(self.lengths)):
+            self.place[number] = (row, column)
+            column += 1
+            if column >= len(datasets):
+                column = 0
+                row += 1
+    def __len__(self):
+        return sum(self.lengths)
+    def __getitem__(self, index):
+        row, column = self.place[index]
+        return self.datasets[column][row]
+""",
     "a number for each frame, in a dict": """\
 import lmdb
 class Rows(Dataset):

@@ -69,13 +69,16 @@ class MadeInLoops:
         return None
 
     def _numbered(self, value: Mapping) -> tuple[SourceFile, Span] | None:
-        """Where loops put a number under a number that they count: `self.frames[count] = frame`."""
+        """Where loops put a number, or a tuple of some, under a number that they count:
+        `self.frames[count] = frame`."""
         changes = [one for one in self.datasets.filling(value) if one.kind == "set"]
         for change in limits.CHANGES.first(changes):
             where = self.world.mappings.changed_at(change, value)
             if change.value is None or change.key is None or isinstance(change.key, (str, Constant)):
                 continue
-            if not self._numbers_entries(change.key, where, 0) or not self.is_number(change.value, where):
+            if not self._numbers_entries(change.key, where, 0):
+                continue
+            if not self.is_number(change.value, where) and not self._is_new(change.value, where):
                 continue
             if self._many(list(self._around(where))):
                 return change.place()
@@ -152,10 +155,10 @@ class MadeInLoops:
 
     @staticmethod
     def _is_length(expr: Expr, site: Site) -> bool:
-        """Whether an expression is `range(len(data))`."""
+        """Whether an expression is `range(len(data))`, or `range(sum(lengths))`."""
         parts = list(walk(expr, site.file))
         names = [last_name(site.file.calls[part.index].func) for part in parts if isinstance(part, CallRef)]
-        return "len" in names and any(name in _RANGES for name in names)
+        return ("len" in names or "sum" in names) and any(name in _RANGES for name in names)
 
     def _counts_data(self, expr: Expr, site: Site) -> bool:
         """Whether the passes of a loop are more than a number that someone chooses."""

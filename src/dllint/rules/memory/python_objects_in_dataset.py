@@ -61,8 +61,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, regime = max(judged, key=lambda pair: pair[0])
                 finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
-                kept_too = Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
-                use = Use(finding, project.loader_place(loader), rank, (kept_too,), methods)
+                use = Use(finding, project.loader_place(loader), rank, tuple(_kept_at(keeping)), methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
         reading = records_given(project, loader) if project.regimes(loader) else None
         argument = dataset_argument(loader) if reading is not None else None
@@ -72,6 +71,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             shown = render(argument.value, loader.file, 40)
             causes.add(_given(project, loader, place, shown, reading.opener, read), (reading.file.path, reading.call))
     yield from map(worst, causes)
+
+
+def _kept_at(keeping: Keeping) -> Iterator[Place]:
+    """Where the attribute of a dataset is set, and before it the one that leads to another object which has it."""
+    if keeping.through is not None:
+        leads = keeping.through
+        yield Place(leads.file.path, leads.span, f"kept here as `{leads.attr}`, which holds it")
+    yield Place(keeping.kept.file.path, keeping.kept.span, f"kept here as `{keeping.path}`")
 
 
 def _given(
