@@ -33,6 +33,11 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
 
 
 FOUND: dict[str, str] = {
+    "images with an axis more": dataset(
+        "self.rows = []  # DLL301\nfor one in path:\n    image = tifffile.imread(one)\n"
+        "    image = image.astype(np.float32) / image.max()\n    self.rows.append(image[None, ..., :64])",
+        "import tifffile\n",
+    ),
     "unpickled arrays under a field of the item": dataset(
         'self.table = path\nself.prints = pickle.load(open("prints.pkl", "rb"))  # DLL301',
         "import pickle\n",

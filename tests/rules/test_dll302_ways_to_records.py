@@ -182,6 +182,40 @@ class Rows(Dataset):
         row, column = self.place[index]
         return self.datasets[column][row]
 """,
+    "what the partial of a pool makes of each record": """\
+from functools import partial
+from multiprocessing import Pool
+def convert(record, tokenizer):
+    return {"tokens": tokenizer.encode(record["text"]), "label": record["label"]}
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        with open(path) as f:
+            records = [json.loads(line) for line in f]
+        with Pool(4) as pool:
+            self.rows = list(pool.imap(partial(convert, tokenizer=tokenizer), records))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return row["tokens"], row["label"]
+""",
+    "texts of files that a folder is searched for": """\
+from pathlib import Path
+class Rows(Dataset):
+    def __init__(self, root):
+        self.files = sorted(Path(root).rglob("*.flac"))
+        self.texts = {}  # DLL302
+        for path in Path(root).rglob("*.trans.txt"):
+            for line in path.read_text().splitlines():
+                name, text = line.split(" ", 1)
+                self.texts[name] = text
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        path = self.files[index]
+        text = self.texts[path.stem]
+        return path.stat().st_size, text
+""",
     "a number for each frame, in a dict": """\
 import lmdb
 class Rows(Dataset):

@@ -32,6 +32,7 @@ from dllint.inference.values import (
     Function,
     Instance,
     Mapping,
+    Partial,
     Site,
     Unknown,
     Value,
@@ -275,6 +276,9 @@ class Readings(ABC):
         if plain and (gives_tokens(call) or self._tokenizes(call, site)):
             text = self.trace(plain[0], site) or self.of_container(plain[0], site)
             return None if text is None or text.kind in (HANDLE, FRAME, HUB) else replace(text, kind=RECORDS)
+        if last == "read_text" and isinstance(call.func, Attribute) and not plain:
+            # Only paths have this method: those that `rglob` gives, too.
+            return Reading(TEXT, 0, site.file, index)
         if last in EVALUATING and plain:
             text = self.trace(plain[0], site)
             return Reading(RECORDS, 0, site.file, index) if text is not None and _is_text(text) else None
@@ -353,7 +357,8 @@ class Readings(ABC):
     def _returned(self, func: Expr, site: Site) -> Reading | None:
         """The reading that each result of a function of the project is."""
         for value in self.world.values.evaluate(func, site):
-            for step in self.origins.returned(value, None) if isinstance(value, Function) else ():
+            plainly = value.plain if isinstance(value, Partial) else value
+            for step in self.origins.returned(plainly, None) if isinstance(plainly, Function) else ():
                 found = self.object(step.expr, step.site, 0) if isinstance(step, Step) else None
                 if found is not None:
                     return replace(found, level=0, seen=True)
