@@ -395,8 +395,8 @@ class Records(Readings):
         return None
 
     def _is_new(self, expr: Expr, site: Site) -> bool:
-        """Whether an expression makes a new tuple, list, set or dict of which no part is known to be an array or a
-        path."""
+        """Whether an expression makes a new tuple, list, set or dict. None of its parts may be known to be an array
+        or a path."""
         expr = as_display(expr, site.file)
         if isinstance(expr, (Tuple, List, Dict)):
             return self._plain(expr, site)
