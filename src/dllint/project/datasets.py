@@ -267,7 +267,8 @@ class Datasets:
             left_out, made, prepared = self.dropped(holder), self.init_code(holder.of), self.prepared_by(holder.of)
             for kept in self.kept(holder):
                 place = (kept.file.path, kept.scope)
-                early = initial and (place in prepared or (kept.initial and (kept.generated or place in made)))
+                known = kept.generated or kept.at_once or place in made
+                early = initial and (place in prepared or (kept.initial and known))
                 one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out, through)
                 yield one
                 for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
