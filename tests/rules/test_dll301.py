@@ -33,6 +33,23 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
 
 
 FOUND: dict[str, str] = {
+    "images with an axis more": dataset(
+        "self.rows = []  # DLL301\nfor one in path:\n    image = tifffile.imread(one)\n"
+        "    image = image.astype(np.float32) / image.max()\n    self.rows.append(image[None, ..., :64])",
+        "import tifffile\n",
+    ),
+    "unpickled arrays under a field of the item": dataset(
+        'self.table = path\nself.prints = pickle.load(open("prints.pkl", "rb"))  # DLL301',
+        "import pickle\n",
+        extra="\n    def __getitem__(self, index):\n        row = self.table.iloc[index]\n"
+        '        return torch.from_numpy(self.prints[row["ligand"]])\n',
+    ),
+    "several unpickled arrays under the name of an item": dataset(
+        'self.names = path\nself.shapes = pickle.load(open("shapes.pkl", "rb"))  # DLL301',
+        "import pickle\n",
+        extra="\n    def __getitem__(self, index):\n        points, inside, _ = self.shapes[self.names[index]]\n"
+        "        order = np.random.permutation(len(points))\n        return points[order], inside[order]\n",
+    ),
     "sounds, each with its rate": dataset(
         "self.rows = []  # DLL301\nfor one in path:\n    sound, rate = librosa.load(one)\n    self.rows.append(sound)",
         "import librosa\n",
@@ -278,6 +295,12 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "an unpickled array per class": dataset(
+        'self.samples = path\nself.of_class = pickle.load(open("classes.pkl", "rb"))',
+        "import pickle\n",
+        extra="\n    def __getitem__(self, index):\n        image, label = self.samples[index]\n"
+        "        return image, torch.from_numpy(self.of_class[label])\n",
+    ),
     "the rates of sounds": dataset("self.rows = [librosa.load(one)[1] for one in path]", "import librosa\n"),
     "a column": dataset("self.rows = pd.read_csv(path)['size'].values", "import pandas as pd\n"),
     "a column of a part": dataset(

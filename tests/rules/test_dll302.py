@@ -47,6 +47,15 @@ PAIRS = READ.replace("return self.rows[index]", "one, two = self.rows[index]\n  
 OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a', self.rows[index] + '.txt'))")
 
 FOUND: dict[str, str] = {
+    "records that the function sets which makes the dataset": dataset(
+        "self.rows = None",
+        tail="""
+def build(path):
+    dataset = Rows(path)
+    dataset.rows = [json.loads(line) for line in open(path)]  # DLL302
+    return DataLoader(dataset, num_workers=4, multiprocessing_context="fork")
+""",
+    ),
     "columns of lists": dataset(
         "self.rows = pandas.read_csv(path).to_dict('list')  # DLL302\nself.rows['x'] = numpy.array(self.rows['x'])",
         before="import numpy\nimport pandas\n",

@@ -27,6 +27,214 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "the lists of a dict that lines are grouped in": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        groups = {}
+        for line in open(path):
+            user, item, time = line.strip().split("\\t")
+            groups.setdefault(user, []).append((item, int(time)))
+        self.rows = list(groups.values())  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "numbers of each row of a table of comma-separated values": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, newline="") as f:
+            rows = list(csv.reader(f))
+        self.rows = [list(map(float, row[1:])) for row in rows[1:]]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "numbers of each row, appended": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = []  # DLL302
+        with open(path, newline="") as f:
+            for row in csv.reader(f):
+                self.rows.append(tuple(float(one) for one in row))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "lists for the lines of a file that another list is made of": """\
+import selfies
+class Rows(Dataset):
+    def __init__(self, path):
+        texts = [selfies.encoder(line.split()[0]) for line in open(path)]
+        self.number = {"a": 1}
+        self.rows = [[self.number[one] for one in selfies.split_selfies(text)] for text in texts]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "lists for the cells of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.number = {"a": 1}
+        self.rows = [[self.number[one] for one in text] for text in table["smiles"]]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "words of the cells of a column, appended": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        number = {"a": 1}
+        self.rows = []  # DLL302
+        for text in pd.read_csv(path)["text"].tolist():
+            numbers = [number[word] for word in text.split()]
+            self.rows.append(numbers)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "texts of a column in a list": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.captions = list(pd.read_csv(path)["caption"])  # DLL302
+    def __len__(self):
+        return len(self.captions)
+    def __getitem__(self, index):
+        return self.captions[index]
+""",
+    "cells of a column as strings": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = [str(cell) for cell in pd.read_csv(path)["text"]]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "what a tokenizer of transformers makes of a column": """\
+from transformers import AutoTokenizer
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        t = AutoTokenizer.from_pretrained("bert-base-uncased")
+        self.encodings = t(list(table["text"]), truncation=True, padding=True)  # DLL302
+        self.labels = table["label"].values
+    def __len__(self):
+        return len(self.labels)
+    def __getitem__(self, index):
+        return {key: torch.tensor(value[index]) for key, value in self.encodings.items()}
+""",
+    "records beside the empty list that they replace": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = self.load(path)  # DLL302
+    def load(self, path):
+        rows = []
+        with open(path) as f:
+            rows = json.load(f)["questions"]
+        return rows
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return row["question"]
+""",
+    "unpickled objects by their attributes": """\
+import pickle
+class Rows(Dataset):
+    def __init__(self, sources):
+        self.rows = []  # DLL302
+        for source, limit in sources:
+            with open(source, "rb") as f:
+                data = pickle.load(f)
+            assert data.keys() == {"rows", "context"}
+            self.rows += data["rows"][:limit]
+    def tokens(self, row):
+        return torch.tensor(row.token_ids)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return self.tokens(row)
+""",
+    "the place of each item in one of several datasets": """\
+class Rows(Dataset):
+    def __init__(self, datasets):
+        self.datasets = datasets
+        self.lengths = [len(one) for one in datasets]
+        self.place = {}  # DLL302
+        row, column = 0, 0
+        for number in range(sum(self.lengths)):
+            self.place[number] = (row, column)
+            column += 1
+            if column >= len(datasets):
+                column = 0
+                row += 1
+    def __len__(self):
+        return sum(self.lengths)
+    def __getitem__(self, index):
+        row, column = self.place[index]
+        return self.datasets[column][row]
+""",
+    "what the partial of a pool makes of each record": """\
+from functools import partial
+from multiprocessing import Pool
+def convert(record, tokenizer):
+    return {"tokens": tokenizer.encode(record["text"]), "label": record["label"]}
+class Rows(Dataset):
+    def __init__(self, path, tokenizer=None):
+        with open(path) as f:
+            records = [json.loads(line) for line in f]
+        with Pool(4) as pool:
+            self.rows = list(pool.imap(partial(convert, tokenizer=tokenizer), records))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return row["tokens"], row["label"]
+""",
+    "texts of files that a folder is searched for": """\
+from pathlib import Path
+class Rows(Dataset):
+    def __init__(self, root):
+        self.files = sorted(Path(root).rglob("*.flac"))
+        self.texts = {}  # DLL302
+        for path in Path(root).rglob("*.trans.txt"):
+            for line in path.read_text().splitlines():
+                name, text = line.split(" ", 1)
+                self.texts[name] = text
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        path = self.files[index]
+        text = self.texts[path.stem]
+        return path.stat().st_size, text
+""",
+    "a number for each frame, in a dict": """\
+import lmdb
+class Rows(Dataset):
+    def __init__(self, path, gap):
+        self.gap = gap
+        self.stores, self.frames = {}, {}  # DLL302
+        count = 0
+        for name in glob.glob(path + "/**"):
+            store = lmdb.open(name, readonly=True, lock=False).begin()
+            size = int(store.get(b"len")) - self.gap
+            for frame in range(size):
+                self.stores[frame + count] = name
+                self.frames[frame + count] = frame
+            count += size
+    def __len__(self):
+        return len(self.stores)
+    def __getitem__(self, index):
+        return self.frames[index]
+""",
     "parts of a line around a separator": """\
 class Rows(Dataset):
     def __init__(self, root):
@@ -456,6 +664,65 @@ class Rows(Dataset):
 }
 
 SILENT: dict[str, str] = {
+    "numbers of a column in a list": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = list(table["score"])
+        self.labels = [label for label in table["label"].values]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index], self.labels[index]
+""",
+    "a tensor of lists for the cells of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        number = {"a": 1}
+        rows = []
+        for text in pd.read_csv(path)["text"].tolist():
+            rows.append([number[word] for word in text.split()])
+        self.rows = torch.tensor(rows)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "names of images in a column": """\
+from PIL import Image
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = [str(name) for name in table["id"]]
+        self.files = list(table["filename"])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return Image.open("images/" + self.rows[index]), Image.open(os.path.join("masks", self.files[index]))
+""",
+    "numbers of a dict that no loop over data makes": """\
+class Rows(Dataset):
+    def __init__(self, files):
+        self.files = files
+        self.offsets = {}
+        for number in range(10):
+            self.offsets[number] = number * 5
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        return self.files[index], self.offsets[index]
+""",
+    "tensors of a tokenizer": """\
+from transformers import AutoTokenizer
+class Rows(Dataset):
+    def __init__(self, path):
+        t = AutoTokenizer.from_pretrained("bert-base-uncased")
+        self.encodings = t([line.strip() for line in open(path)], return_tensors="pt")
+    def __len__(self):
+        return len(self.encodings["input_ids"])
+    def __getitem__(self, index):
+        return {key: value[index] for key, value in self.encodings.items()}
+""",
     "paths that a pool's function returns": """\
 from multiprocessing import Pool
 def work(p):

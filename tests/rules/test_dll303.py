@@ -31,6 +31,16 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "images that a composed transform makes tensors of": dataset(
+        "to_tensor = transforms.Compose([transforms.Resize(64), transforms.ToTensor()])\n"
+        "self.rows = [to_tensor(Image.open(path)) for path in paths]  # DLL303",
+        before="from PIL import Image\nfrom torchvision import transforms\n",
+    ),
+    "one channel of sounds": dataset(
+        "self.rows = []  # DLL303\nfor path in paths:\n    sound, rate = torchaudio.load(path)\n"
+        "    self.rows.append(sound.mean(0))",
+        before="import torchaudio\n",
+    ),
     "an array of objects": dataset(
         "self.rows = np.array([None] * len(paths))  # DLL303\nfor i, path in enumerate(paths):\n    self.put(i, path)",
         extra=READ + "\n    def put(self, i, path):\n        self.rows[i] = torch.load(path)\n",
@@ -113,6 +123,13 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "composed transforms that end with an image": dataset(
+        "crop = transforms.Compose([transforms.ToTensor(), transforms.ToPILImage()])\n"
+        "self.rows = [crop(Image.open(path)) for path in paths]",
+        before="from PIL import Image\nfrom torchvision import transforms\n",
+    ),
+    "means as numbers of Python": dataset("self.rows = [torch.load(path).mean().item() for path in paths]"),
+    "means of arrays": dataset("self.rows = [torch.from_numpy(np.load(path)).numpy().mean(0) for path in paths]"),
     "an array of numbers": dataset(
         "self.rows = np.empty(len(paths))\nfor i, path in enumerate(paths):\n    self.rows[i] = torch.load(path)"
     ),

@@ -42,6 +42,16 @@ def program(body: str) -> str:
 
 
 FOUND: dict[str, str] = {
+    "a dataset with the records of a file": (
+        HEAD.replace(
+            "class Paths",
+            "import json\n\nclass Records(Dataset):\n    def __init__(self, path):\n"
+            "        self.rows = [json.loads(line) for line in open(path)]\n\n    def __len__(self):\n"
+            "        return len(self.rows)\n\n    def __getitem__(self, index):\n"
+            "        return self.rows[index]['text']\n\nclass Paths",
+        )
+        + "    mp.spawn(work, args=(Records(path),), nprocs=2)  # DLL305\n"
+    ),
     "a list": program("mp.spawn(work, args=(values.tolist(),), nprocs=2)  # DLL305"),
     "a list by name": program("rows = values.tolist()\nmp.spawn(work, args=(rows, 3))  # DLL305"),
     "by position": program("mp.spawn(work, (values.tolist(),))  # DLL305"),

@@ -43,6 +43,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import enumerations, generators, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Held, Passed
+from dllint.inference.compositions import last_stage
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
@@ -426,6 +427,8 @@ class Evaluator:
             handler = knowledge.handler(called) if actuals is None else None
             if handler is not None:
                 return handler(self.world, file, index, here) or (UNKNOWN,)
+            stages = [one for one in last_stage(self.world, callee) if isinstance(one, Instance) and one != callee]
+            return union(self.result(one, given) for one in stages if isinstance(one.of, External)) or (UNKNOWN,)
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:

@@ -76,6 +76,10 @@ class Knowledge(Protocol):
         """Calls that return a tensor with its own storage."""
 
     @property
+    def compositions(self) -> Collection[str]:
+        """Classes whose objects call what they were given, one after another."""
+
+    @property
     def known_parts(self) -> Collection[str]:
         """Items, at a fixed position, of the tuples that calls return, as `torchaudio.load[0]`."""
 

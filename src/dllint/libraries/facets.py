@@ -424,6 +424,7 @@ class Library(NamedTuple):
         tensor_methods: methods of a tensor, or of the array that `numpy()` returns.
         tensor_functions: functions on tensors.
         tensor_attributes: attributes that share the storage.
+        compositions: classes whose objects call what they were given, one after another: a list, or the arguments.
         new_tensors: calls that return a tensor with its own storage each time: functions, objects of classes whose name
             ends with "()", and the first item of the result of functions whose name ends with "[0]".
         networks: patterns of the names of functions that return a network with its weights, often hundreds of tensors.
@@ -490,6 +491,7 @@ class Library(NamedTuple):
     tensor_methods: Mapping[str, Operation] = NOTHING
     tensor_functions: Mapping[str, Operation] = NOTHING
     tensor_attributes: frozenset[str] = frozenset()
+    compositions: frozenset[str] = frozenset()
     new_tensors: frozenset[str] = frozenset()
     networks: tuple[str, ...] = ()
     cuda_calls: Mapping[str, CudaApi] = NOTHING

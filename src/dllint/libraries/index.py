@@ -175,6 +175,7 @@ SIZE_KEEPING = _union(one.size_keeping for one in LIBRARIES)
 METHODS = _joined(one.tensor_methods for one in LIBRARIES)
 FUNCTIONS = _joined(one.tensor_functions for one in LIBRARIES)
 ATTRIBUTES = _union(one.tensor_attributes for one in LIBRARIES)
+COMPOSITIONS = _union(one.compositions for one in LIBRARIES)
 NEW_STORAGE = _union(one.new_tensors for one in LIBRARIES)
 KNOWN_PARTS = frozenset(name for name in (*NEW_STORAGE, *MAKERS) if re.search(r"\[\d+\]\Z", name))
 """Items, at a fixed position, of the tuples that calls return: `torchaudio.load[0]`."""

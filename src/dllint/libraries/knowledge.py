@@ -43,6 +43,7 @@ from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictio
 from dllint.libraries.filled_classes import COMMAND_LINES, RESTORING, FilledClasses
 from dllint.libraries.given_back import GivenBack
 from dllint.libraries.index import (
+    COMPOSITIONS,
     GIVES_ARGUMENT,
     GIVES_ARGUMENTS,
     ITERATES,
@@ -125,6 +126,7 @@ class Libraries:
     same_items = builtins.SAME_ITEMS
     builtins = builtins.BUILTINS
     new_storage = NEW_STORAGE
+    compositions = COMPOSITIONS
     known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
     instantiating = hydra.LAST_NAMES

@@ -159,6 +159,7 @@ _TOKENIZING = frozenset(
     }
 )
 _TOKENIZER = re.compile(r"tok|bpe|vocab", re.IGNORECASE)
+_MADE_TOKENIZER = re.compile(r"transformers\.(.*\.)?\w*Tokenizer(Fast)?\.from_pretrained")
 
 
 def gives_tokens(call: Call) -> bool:
@@ -177,3 +178,8 @@ def gives_tokens(call: Call) -> bool:
     if last == "encode":
         return bool(holder and _TOKENIZER.search(holder)) and not isinstance(call.args[0].value, Constant)
     return last[:1].islower() and "tokenizer" in last
+
+
+def is_tokenizer(name: str) -> bool:
+    """Whether the API named `name` gives a tokenizer of transformers, which makes lists of numbers when called."""
+    return _MADE_TOKENIZER.fullmatch(name) is not None

@@ -22,6 +22,8 @@ LIBRARY = Library(
     # torchvision/datasets/coco.py: `self.coco = COCO(annFile)`
     readers={f"torchvision.datasets.{name}": "table" for name in ("CocoDetection", "CocoCaptions")},
     path_functions=frozenset({"read_image", "read_video", "decode_jpeg", "default_loader", "pil_loader"}),
+    # torchvision/transforms/transforms.py: `for t in self.transforms: img = t(img)`
+    compositions=frozenset({"torchvision.transforms.Compose", "torchvision.transforms.v2.Compose"}),
     new_tensors=frozenset(
         {
             "torchvision.io.read_image",
@@ -30,6 +32,8 @@ LIBRARY = Library(
             "torchvision.transforms.functional.pil_to_tensor",
             "torchvision.transforms.ToTensor()",
             "torchvision.transforms.PILToTensor()",
+            # torchvision/transforms/_functional_tensor.py: `tensor.clone()` unless `inplace`
+            "torchvision.transforms.Normalize()",
         }
     ),
     words=Words(in_workers=(b"transforms",)),

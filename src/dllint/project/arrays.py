@@ -12,8 +12,10 @@ from dllint.facts.nodes import (
     Constant,
     IfExp,
     Name,
+    Opaque,
     Slice,
     Subscript,
+    Tuple,
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
@@ -123,7 +125,7 @@ class Arrays:
         match expr:
             case Attribute(attr=attr) if attr in SIZE_KEEPING:
                 found = self.computed(expr.value, site, depth + 1, many)
-            case Subscript(index=Slice()):
+            case Subscript(index=index) if _keeps_all(index):
                 found = self.computed(expr.value, site, depth + 1, many)
             case BinOp(op=op) if op in _ELEMENTWISE:
                 sides = (self.computed(side, site, depth + 1, many) for side in (expr.left, expr.right))
@@ -293,6 +295,13 @@ class Arrays:
         if kind != OPAQUE or value.call < 0:
             return None
         return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
+
+
+def _keeps_all(index: Expr) -> bool:
+    """Whether an index gives a view of a whole array, or of a part of it: `images[None]`, `images[..., :3]`."""
+    parts = index.elements if isinstance(index, Tuple) else (index,)
+    # `...` is no value of the facts.
+    return all(isinstance(one, (Slice, Opaque)) or one == Constant(None) for one in parts)
 
 
 def _is_column(of: object) -> bool:

@@ -78,7 +78,7 @@ class Keeping(NamedTuple):
     """An attribute of a dataset or of an object inside it, with its path: "store.records".
 
     `holder` is the object that has the attribute. `initial`: it is set before workers start. `dropped`: pickling the
-    dataset omits it.
+    dataset omits it. `through` is the dataset's own attribute that leads to the object, if that is another one.
     """
 
     path: str
@@ -86,6 +86,7 @@ class Keeping(NamedTuple):
     kept: Kept
     initial: bool
     dropped: bool
+    through: Kept | None = None
 
 
 class Datasets:
@@ -265,15 +266,16 @@ class Datasets:
         Datasets inside it are not entered: they are queried on their own.
         """
         seen = {value}
-        todo = deque([("", value, True, False)])
+        todo: deque[tuple[str, Instance, bool, bool, Kept | None]] = deque([("", value, True, False, None)])
         while todo:
-            way, holder, initial, dropped = todo.popleft()
+            way, holder, initial, dropped, through = todo.popleft()
             assert isinstance(holder.of, Class)
             left_out, made, prepared = self.dropped(holder), self.init_code(holder.of), self.prepared_by(holder.of)
             for kept in self.kept(holder):
                 place = (kept.file.path, kept.scope)
-                early = initial and (place in prepared or (kept.initial and (kept.generated or place in made)))
-                one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out)
+                known = kept.generated or kept.at_once or place in made
+                early = initial and (place in prepared or (kept.initial and known))
+                one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out, through)
                 yield one
                 for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
                     if (
@@ -286,7 +288,7 @@ class Datasets:
                     ):
                         seen.add(part)
                         holders = (part,) if part.call >= 0 else self._possible_receivers(part)
-                        todo.extend((f"{one.path}.", each, early, one.dropped) for each in holders)
+                        todo.extend((f"{one.path}.", each, early, one.dropped, through or kept) for each in holders)
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
         """Whether a method that `__init__` runs through other methods is also called from code that construction

@@ -29,6 +29,16 @@ _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IG
 _PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
 """Methods that return all keys or entries of a dict."""
 
+_OF_VALUES = frozenset(
+    {
+        *("shape", "ndim", "dtype", "size", "nbytes", "itemsize", "strides", "flat", "base", "ctypes", "flags"),
+        *("T", "mT", "H", "real", "imag", "data", "device", "grad", "layout", "requires_grad", "is_cuda", "is_sparse"),
+        *("index", "columns", "values", "iloc", "loc", "at", "iat", "name", "array", "attrs", "str", "dt"),
+        *("mode", "format", "info", "width", "height", "start", "stop", "step", "stem", "suffix", "parent", "parts"),
+    }
+)
+"""Attributes of arrays, tensors, tables, images, ranges and paths."""
+
 By = Literal["index", "drawn", "key", "any"]
 """What workers look an item up by: its index, a random number, a field of its record, or any of these and others."""
 
@@ -291,6 +301,19 @@ class ItemCode:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
         return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder))
 
+    def has_attributes(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers read an attribute of `self.attr[index]` that neither arrays nor tensors, tables and strings
+        have: then its items are objects of some class."""
+        return any(
+            isinstance(expr, Attribute)
+            and expr.attr not in _OF_VALUES
+            and (expr.value in items or expr.value in _bound(run, items))
+            and not _is_called(run, expr)
+            for reader, found in self.items(value, attr, holder)
+            for run, items in ((reader, found), *self._handed_on(value, reader, found))
+            for expr in run.expressions
+        )
+
     def unpacked(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers take `self.attr[index]` apart: `image, boxes = self.attr[index]`."""
         return any(
@@ -389,6 +412,10 @@ class ItemCode:
                 if joined:
                     return True
         return False
+
+
+def _is_called(run: ItemRun, expr: Attribute) -> bool:
+    return any(run.file.calls[index].func == expr for index in run.file.calls_of(run.scope))
 
 
 def _bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:

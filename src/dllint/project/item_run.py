@@ -9,7 +9,20 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    FString,
+    IfExp,
+    List,
+    Name,
+    Slice,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Event, Expr
 from dllint.inference.memo import Table
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
@@ -33,6 +46,9 @@ _OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
 """Last names of functions of random, numpy and torch that draw an integer, or one element of a list of integers."""
+
+_READS = frozenset({"load", "loads", "loadmat", "open"})
+"""Last names of functions that read a file, or what it contains."""
 
 _NUMBERS = frozenset({"range", "count", "repeat"})
 """Last names of functions whose results number the passes of a loop."""
@@ -191,7 +207,7 @@ class ItemRun:
                 parts = (entry.key, entry.container) if fields else (entry.key,)
             case CallRef() if self.draws_index and self._is_index(expr):
                 return True
-            case CallRef() if fields and self._is_own_call(expr):
+            case CallRef() if fields and (self._is_own_call(expr) or self._reads(expr)):
                 parts = [argument.value for argument in self.file.calls[expr.index].args]
             case CallRef() if not fields:
                 return None in self._answered(expr.index, names)
@@ -208,6 +224,10 @@ class ItemRun:
         if isinstance(call.func, Attribute) and call.func.attr == "get" and call.args:
             return Lookup(expr, call.func.value, call.args[0].value)
         return None
+
+    def _reads(self, expr: CallRef) -> bool:
+        """Whether a call reads a file, such as the record of an item: `np.load(self.paths[index])`."""
+        return last_name(self.file.calls[expr.index].func) in _READS
 
     def _is_own_call(self, expr: CallRef) -> bool:
         """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`."""
@@ -287,17 +307,28 @@ class ItemRun:
         for _ in range(2):
             before = len(found)
             for event in self.events:
-                if event.value is None or event.target is None:
+                if event.kind != "assign" or event.value is None or not isinstance(event.target, Name):
                     continue
-                if event.kind == "assign" and isinstance(event.target, Name):
-                    if self.part_of(event.value, attrs, found):
-                        found.add(event.target.id)
-                elif event.kind == "for" and (part := self._gone_through(event.target, event.value)) is not None:
-                    target, container = part
-                    if self.part_of(container, attrs, found):
-                        found.add(target)
+                if self.part_of(event.value, attrs, found):
+                    found.add(event.target.id)
+            for target, iterable in self._loops:
+                if (part := self._gone_through(target, iterable)) is not None and self.part_of(part[1], attrs, found):
+                    found.add(part[0])
             if len(found) == before:
                 break
+        return found
+
+    @cached_property
+    def _loops(self) -> list[tuple[Expr, Expr]]:
+        """The target and the iterable of each loop of the function and of its comprehensions."""
+        found = [
+            (event.target, event.value)
+            for event in self.events
+            if event.kind == "for" and event.target is not None and event.value is not None
+        ]
+        for expr in self.expressions:
+            if isinstance(expr, Comprehension):
+                found += [(clause.target, clause.iterable) for clause in expr.clauses]
         return found
 
     def _gone_through(self, target: Expr, iterable: Expr) -> tuple[str, Expr] | None:

@@ -311,6 +311,7 @@ class Tensors:
             if operation is None:
                 return False
             if operation.effect != HOLDS:
-                return method in ("clone", "cuda", "pin_memory") and head.startswith("torch")
+                # A number of Python's, a list or an array has no storage of a tensor.
+                return method not in ("item", "tolist") and head.startswith("torch") and "().numpy" not in head
             name = head
         return True

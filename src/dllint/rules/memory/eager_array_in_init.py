@@ -52,9 +52,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if (array is None or keeping.holder != value) and not project.item_code.read(value, kept.attr, holder):
                     continue
                 array = array or project.collected.many(kept.values)
-                if array is None and project.item_code.indexed(value, kept.attr, holder):
-                    array = project.collected.inside(kept.values)
-                    if array is None and kept.store.value is not None:
+                by_item = project.item_code.indexed(value, kept.attr, holder)
+                if array is None and (by_item or project.item_code.keyed(value, kept.attr, holder)):
+                    array = project.collected.inside(kept.values) if by_item else None
+                    if array is None and by_item and kept.store.value is not None:
                         array = project.arrays.computed(kept.store.value, kept.site)
                     array = array or project.ask(UnpickledArrays).kept(value, kept, holder)
                 if array is None or (array.size is None and _is_no_data(project, keeping, value)):
@@ -150,6 +151,9 @@ def _judge(
     places = [Place(array.file.path, array.span, "made here")] if apart else []
     if array.put is not None and array.put[1].line not in (array.span.line, kept.span.line):
         places.append(Place(array.put[0].path, array.put[1], "put into it here"))
+    if keeping.through is not None:
+        leads = keeping.through
+        places.append(Place(leads.file.path, leads.span, f"kept here as `{leads.attr}`, which holds it"))
     made = (*places, kept_too)
     finding = Finding(
         CODE,

@@ -40,6 +40,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.index import HANDING_ON, canonical
 from dllint.libraries.records import (
+    COLUMN,
     COLUMNS,
     FRAME,
     HANDLE,
@@ -56,7 +57,7 @@ from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
 from dllint.span import Span
 
 _STRING = 57
@@ -69,7 +70,13 @@ _POINTER = 8
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
 """Functions that create a class whose objects keep each argument under a name."""
 
-_ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE})
+_CONTAINERS = tuple(map(Name, ("list", "tuple", "set", "frozenset", "sorted")))
+_PASSING_ON = tuple(map(Name, ("map", "filter", "reversed", "sorted", "list", "tuple")))
+_SCALARS = tuple(map(Name, ("int", "float", "str", "bool", "ord")))
+"""Functions that make a container of the elements of an iterable, that hand such elements on, and that make numbers or
+strings of them."""
+
+_ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE, COLUMN})
 """Kinds of readings whose elements are the items of a dataset."""
 
 _SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB, COLUMNS})
@@ -91,15 +98,18 @@ class Records(Readings):
         """The many Python objects that an attribute keeps; None if it keeps none."""
         if self._is_configured(kept):
             return None
-        held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
+        known = [one for one in kept.values if not isinstance(one, (Const, Unknown))]
+        # An empty list beside others is what is there before they are read.
+        some = [one for one in known if not self._stays_empty(one)] or known
+        held = [self._collection(value, 0) for value in some]
         if held and all(held):
             return held[0]
         listed = self._listed_rows(kept)
         if listed is not None:
             return Held(listed, None)
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
-        known = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
-        unclear = ((not known and isinstance(value, Unknown)) or self.is_part(value) for value in kept.values)
+        own = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
+        unclear = ((not own and isinstance(value, Unknown)) or self.is_part(value) for value in kept.values)
         if kept.store.value is not None and any(unclear):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
@@ -109,18 +119,30 @@ class Records(Readings):
                     if isinstance(value, Instance) and (value.file, value.call) == (reading.file, reading.call)
                 ]
                 return None if any(map(self._entries_become_arrays, read)) else self._whole(reading)
-        made = [self.in_loops.made(value) for value in kept.values if not isinstance(value, (Const, Unknown))]
+        made = [self.in_loops.made(value) for value in some]
         if made and all(made):
             return Held(None, None, made[0])
         return None
 
+    def _stays_empty(self, value: Value) -> bool:
+        """Whether a value is an empty list or dict of the program that nothing fills."""
+        written = value.written.expr if isinstance(value, (Display, Mapping)) else None
+        empty = isinstance(written, (List, Dict)) and not (
+            written.elements if isinstance(written, List) else written.items
+        )
+        return empty and isinstance(value, (Display, Mapping)) and next(self.datasets.filling(value), None) is None
+
     def _listed_rows(self, kept: Kept) -> Reading | None:
-        """The reading whose rows `list(load_dataset(path))` makes objects of; None for anything else."""
+        """The reading whose rows `list(load_dataset(path))`, or whose cells `list(table["text"])`, makes objects of;
+        None for anything else."""
         made = kept.store.value
         call = kept.site.file.calls[made.index] if isinstance(made, CallRef) else None
         if call is None or call.func not in (Name("list"), Name("tuple"), Name("sorted")) or not call.args:
             return None
-        found = self.trace(call.args[0].value, kept.site)
+        rows = call.args[0].value
+        found = self.trace(rows, kept.site)
+        if found is not None and found.kind == FRAME and is_column(rows):
+            return replace(found, kind=COLUMN, level=0)
         return replace(found, kind=ROWS, level=0, seen=True) if found is not None and found.kind == HUB else None
 
     def _is_configured(self, kept: Kept) -> bool:
@@ -149,6 +171,8 @@ class Records(Readings):
     def table(self, kept: Kept) -> Held | None:
         """The table of pandas that an attribute keeps, or a column of it, whose strings are Python objects."""
         written = kept.store.value
+        if self._listed_rows(kept) is not None:
+            return None
         for value in kept.values:
             reading = self.of_instance(value) if isinstance(value, Instance) else None
             # `frame.text` and `frame["text"].values` are attributes of what is external.
@@ -313,29 +337,23 @@ class Records(Readings):
 
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
         """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:
-        `triples.append((entities[head], tail))`."""
-        expr = as_display(expr, site.file)
-        if isinstance(expr, Comprehension):
-            plain = expr.kind != "generator" and self._plain(List((expr.element,)), inside(expr, site))
-        else:
-            plain = isinstance(expr, (Tuple, List, Dict)) and self._plain(expr, site)
-        if not plain:
+        `triples.append((entities[head], tail))`, `rows.append(list(map(float, row)))`."""
+        if not self._is_new(expr, site):
             return None
         for region in loops(site.file, site.region):
             found = self._looped_over(site.file.facts.regions[region], site, 0)
             if found is not None and found.kind in _ROW_BY_ROW:
-                return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+                return _as_rows(found)
         return None
 
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
         """The same for a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
-        element = as_display(expr.element, site.file)
-        if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, inside(expr, site)):
+        if expr.kind == "generator" or not self._is_new(expr.element, inside(expr, site)):
             return None
         found = self._gone_through(expr.clauses[0].iterable, site, 0)
         if found is None or found.kind not in _ROW_BY_ROW:
             return None
-        return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+        return _as_rows(found)
 
     def _looped_over(self, region: Region, site: Site, depth: int) -> Reading | None:
         if region.kind != "for" or region.expr is None:
@@ -359,7 +377,8 @@ class Records(Readings):
     def _per_iteration(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         found = self.trace(expr, site) or self.of_container(expr, site)
         if found is not None:
-            return found
+            # Iterating a table gives its columns, and iterating a column its cells.
+            return replace(found, kind=COLUMN) if found.kind == FRAME and is_column(without_values(expr)) else found
         for value in self.world.values.evaluate(expr, site):
             made = value.written.expr if isinstance(value, Display) else None
             if isinstance(value, Display) and isinstance(made, Comprehension) and len(made.clauses) == 1:
@@ -374,6 +393,26 @@ class Records(Readings):
                     if found is not None:
                         return found
         return None
+
+    def _is_new(self, expr: Expr, site: Site) -> bool:
+        """Whether an expression makes a new tuple, list, set or dict. None of its parts may be known to be an array
+        or a path."""
+        expr = as_display(expr, site.file)
+        if isinstance(expr, (Tuple, List, Dict)):
+            return self._plain(expr, site)
+        if isinstance(expr, Comprehension):
+            return expr.kind != "generator" and self._plain(List((expr.element,)), inside(expr, site))
+        if not isinstance(expr, CallRef) or site.file.calls[expr.index].func not in _CONTAINERS:
+            return False
+        given = [one.value for one in site.file.calls[expr.index].args[:1] if one.keyword is None]
+        while given and isinstance(given[0], CallRef) and site.file.calls[given[0].index].func in _PASSING_ON:
+            args = site.file.calls[given[0].index].args
+            # Each element is what the function makes of one: `list(map(float, row))`.
+            if site.file.calls[given[0].index].func == Name("map") and args and args[0].value in _SCALARS:
+                return True
+            given = [one.value for one in args[-1:]]
+        parts = given[0] if given else None
+        return isinstance(parts, Comprehension) and self._plain(List((parts.element,)), inside(parts, site))
 
     def _plain(self, expr: Tuple | List | Dict, site: Site) -> bool:
         """Whether no part of a tuple, list or dict is known to be an array or a path."""
@@ -497,6 +536,12 @@ class Records(Readings):
         if each is None or (count := items(self.datasets, value)) is None:
             return None
         return count * (each + _POINTER)
+
+
+def _as_rows(reading: Reading) -> Reading:
+    """The reading as the source of new objects, one per row or line of it."""
+    kind = {HANDLE: LINES, COLUMN: ROWS}.get(reading.kind, reading.kind)
+    return replace(reading, kind=kind, level=0, seen=True)
 
 
 def _object_bytes(expr: Expr) -> int | None:

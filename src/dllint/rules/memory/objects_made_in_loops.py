@@ -51,7 +51,10 @@ class MadeInLoops:
         self.world = datasets.world
 
     def made(self, value: Value) -> tuple[SourceFile, Span] | None:
-        """Where a list gets a new object per pass of loops over data; None if none does so provably."""
+        """Where a list gets a new object, or a dict a new number as a key, per pass of loops over data; None if none
+        does so provably."""
+        if isinstance(value, Mapping):
+            return self._numbered(value)
         if not isinstance(value, Display) or value.kind == "tuple":
             return None
         expr, site = value.written.expr, value.written.site
@@ -64,6 +67,36 @@ class MadeInLoops:
             if found is not None:
                 return found
         return None
+
+    def _numbered(self, value: Mapping) -> tuple[SourceFile, Span] | None:
+        """Where loops put a number, or a tuple of some, under a number that they count:
+        `self.frames[count] = frame`."""
+        changes = [one for one in self.datasets.filling(value) if one.kind == "set"]
+        for change in limits.CHANGES.first(changes):
+            where = self.world.mappings.changed_at(change, value)
+            if change.value is None or change.key is None or isinstance(change.key, (str, Constant)):
+                continue
+            if not self._numbers_entries(change.key, where, 0):
+                continue
+            if not self.is_number(change.value, where) and not self._is_new(change.value, where):
+                continue
+            if self._many(list(self._around(where))):
+                return change.place()
+        return None
+
+    def _numbers_entries(self, key: Expr, site: Site, depth: int) -> bool:
+        """Whether the key of a dict is a number: one that is computed from a number, as no array can be a key."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return False
+        if isinstance(key, BinOp) and key.op in _NUMERIC:
+            return any(self._numbers_entries(side, site, depth + 1) for side in (key.left, key.right))
+        if self.is_number(key, site):
+            return True
+        own = [one for one in site.file.scopes[site.scope].events if one.target == key and one.value is not None]
+        return bool(own) and all(
+            one.kind == "assign" and one.value is not None and self._numbers_entries(one.value, site, depth + 1)
+            for one in own
+        )
 
     def _of_change(self, change: Change, added: Expr, where: Site) -> tuple[SourceFile, Span] | None:
         around = list(self._around(where))
@@ -122,10 +155,10 @@ class MadeInLoops:
 
     @staticmethod
     def _is_length(expr: Expr, site: Site) -> bool:
-        """Whether an expression is `range(len(data))`."""
+        """Whether an expression is `range(len(data))`, or `range(sum(lengths))`."""
         parts = list(walk(expr, site.file))
         names = [last_name(site.file.calls[part.index].func) for part in parts if isinstance(part, CallRef)]
-        return "len" in names and any(name in _RANGES for name in names)
+        return ("len" in names or "sum" in names) and any(name in _RANGES for name in names)
 
     def _counts_data(self, expr: Expr, site: Site) -> bool:
         """Whether the passes of a loop are more than a number that someone chooses."""

@@ -18,6 +18,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.arrays import Array
 from dllint.project.launches import Launch
+from dllint.rules.memory.kept_objects import many_objects
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -157,10 +158,15 @@ class ProcessArguments:
                         yield from self._objects(contents(self.world, one).values, depth + 1)
 
     def _kept(self, value: Instance) -> Iterator[tuple[str, Array | None]]:
-        """The NumPy arrays, and without an array the libraries' records, that a dataset keeps and pickles."""
+        """The NumPy arrays that a dataset keeps and pickles and, without an array, the records that it has read or that
+        an object of a library keeps."""
         assert isinstance(value.of, Class)
         dropped = self.project.datasets.dropped(value)
         init_code = self.project.datasets.init_code(value.of)
+        for keeping, held in many_objects(self.project, value):
+            # A table is an array here, and what has no source may be little.
+            if held.reading is not None and not held.table and not keeping.dropped:
+                yield f"{value.of.name}.{keeping.path}", None
         for kept in self.project.datasets.kept(value):
             if kept.attr in dropped or (kept.file.path, kept.scope) not in init_code:
                 continue

@@ -21,7 +21,7 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.memo import Table
@@ -32,6 +32,7 @@ from dllint.inference.values import (
     Function,
     Instance,
     Mapping,
+    Partial,
     Site,
     Unknown,
     Value,
@@ -58,6 +59,7 @@ from dllint.libraries.records import (
     TEXT,
     form,
     gives_tokens,
+    is_tokenizer,
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
@@ -165,7 +167,10 @@ class Readings(ABC):
     def _find(self, expr: Expr, site: Site) -> Reading | None:
         match expr:
             case Element():
-                return self._element(self.trace(expr.value, site) or self.of_container(expr.value, site, Display))
+                iterated = self.trace(expr.value, site)
+                if iterated is not None and iterated.kind == FRAME and is_column(without_values(expr.value)):
+                    return replace(iterated, kind=COLUMN, level=1)
+                return self._element(iterated or self.of_container(expr.value, site, Display))
             case Entered():
                 return self.trace(expr.value, site)
             case Attribute():
@@ -178,6 +183,9 @@ class Readings(ABC):
         made = () if self._mixes_callers(values) else [one for one in values if isinstance(one, Instance)]
         read = [one for one in map(self.of_instance, made) if one is not None]
         read = [one for one in read if one.kind != HUB or not isinstance(expr, Name)]
+        if len(read) == 1 and read[0].kind == FRAME and isinstance(expr, CallRef) and self._lists(expr, site):
+            # `list(table["text"])` counts as its argument elsewhere.
+            return self.through_call(expr.index, site) or read[0]
         if read:
             # A format of several whose content is unknown does not hide the others.
             return next((one for one in read if one.kind != OPAQUE), read[0])
@@ -209,6 +217,10 @@ class Readings(ABC):
                 return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
         return None
 
+    @staticmethod
+    def _lists(expr: CallRef, site: Site) -> bool:
+        return site.file.calls[expr.index].func in (Name("list"), Name("tuple"), Name("sorted"), Name("set"))
+
     def _mixes_callers(self, values: Values) -> bool:
         """Whether a function used for everything returns what any of its callers gives it: then one reading among
         arrays and tensors says nothing about the call in question."""
@@ -234,7 +246,8 @@ class Readings(ABC):
             if base is not None and base.kind == COLUMNS:
                 return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
         if isinstance(call.func, Attribute) and last in _OF_SAME:
-            base = self.trace(call.func.value, site) or self.of_container(call.func.value, site)
+            traced = self.trace(call.func.value, site)
+            base = traced or self.of_container(call.func.value, site)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -244,8 +257,12 @@ class Readings(ABC):
                 return replace(base, kind=LINES)
             if last in FRAME_LISTS and base.kind == FRAME:
                 return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
-            if last in SAME_COLLECTION and base.kind != LINES:
+            # Lines have no such methods, a dict of lists of lines has.
+            if last in SAME_COLLECTION and (traced is None or base.kind != LINES):
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
+            if base.kind == COLUMN and base.level and last in OF_STRING | SPLITTING | PARTING:
+                # Only a string has such methods.
+                return replace(base, kind=ROWS)
             return base if last in OF_STRING | SPLITTING | PARTING | {"get"} and base.kind != HANDLE else None
         if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
             base = self.trace(call.func.value, site)
@@ -256,9 +273,12 @@ class Readings(ABC):
             texts = (self.trace(part, site) or self.of_container(part, site) for part in plain)
             text = next((one for one in texts if one is not None and one.kind != HANDLE), None)
             return None if text is None else replace(text, kind=TEXT)
-        if gives_tokens(call) and plain:
+        if plain and (gives_tokens(call) or self._tokenizes(call, site)):
             text = self.trace(plain[0], site) or self.of_container(plain[0], site)
             return None if text is None or text.kind in (HANDLE, FRAME, HUB) else replace(text, kind=RECORDS)
+        if last == "read_text" and isinstance(call.func, Attribute) and not plain:
+            # Only paths have this method: those that `rglob` gives, too.
+            return Reading(TEXT, 0, site.file, index)
         if last in EVALUATING and plain:
             text = self.trace(plain[0], site)
             return Reading(RECORDS, 0, site.file, index) if text is not None and _is_text(text) else None
@@ -274,6 +294,10 @@ class Readings(ABC):
             return self._returned(*work)
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
             return self._of_pairs(plain[0], site)
+        if call.func == Name("str") and len(plain) == 1:
+            text = self.trace(plain[0], site)
+            # A cell of a table may be a number, but what `str` returns is a string.
+            return text if text is None or text.kind != COLUMN else replace(text, kind=RECORDS)
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self.of_container(one, site, Display)
@@ -313,6 +337,14 @@ class Readings(ABC):
         values = self.world.values.evaluate(func, site) if last in ("join", "sub", "normalize", "unescape") else ()
         return any(isinstance(one, External) and one.name in OF_STRINGS for one in values)
 
+    def _tokenizes(self, call: Call, site: Site) -> bool:
+        """Whether a call runs a tokenizer of transformers, whatever its name, and gets lists of numbers from it."""
+        if any(one.keyword == "return_tensors" for one in call.args) or not isinstance(call.func, (Name, Attribute)):
+            return False
+        values = self.world.values.evaluate(call.func, site)
+        made = (one.of.name for one in values if isinstance(one, Instance) and isinstance(one.of, External))
+        return any(map(is_tokenizer, made))
+
     def _parses(self, func: Expr, site: Site) -> str:
         """The kind of result that a function returns for each string, as `json.loads` does; "" for any other
         function."""
@@ -325,7 +357,8 @@ class Readings(ABC):
     def _returned(self, func: Expr, site: Site) -> Reading | None:
         """The reading that each result of a function of the project is."""
         for value in self.world.values.evaluate(func, site):
-            for step in self.origins.returned(value, None) if isinstance(value, Function) else ():
+            plainly = value.plain if isinstance(value, Partial) else value
+            for step in self.origins.returned(plainly, None) if isinstance(plainly, Function) else ():
                 found = self.object(step.expr, step.site, 0) if isinstance(step, Step) else None
                 if found is not None:
                     return replace(found, level=0, seen=True)
@@ -379,6 +412,9 @@ class Readings(ABC):
             return replace(reading, kind=ROWS, level=1)
         if reading.kind == COLUMNS:
             return reading
+        if reading.kind == COLUMN and reading.level:
+            # A number cannot be iterated.
+            return replace(reading, kind=ROWS, level=reading.level + 1, seen=True)
         return replace(reading, level=reading.level + 1, seen=True)
 
     def of_instance(self, value: Instance) -> Reading | None:
@@ -430,6 +466,11 @@ def _is_text(reading: Reading) -> bool:
 
 def _splits(file: SourceFile, index: int) -> bool:
     return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
+
+
+def without_values(expr: Expr) -> Expr:
+    """The column whose array an expression is: `table["text"]` of `table["text"].values`."""
+    return expr.value if isinstance(expr, Attribute) and expr.attr == "values" else expr
 
 
 def is_column(expr: Expr | None) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Name, Slice, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
@@ -28,6 +29,13 @@ _OF_ARRAYS = frozenset({"astype", "shape", "ndim", "dtype", "reshape", "squeeze"
 _TAKING_ARRAYS = frozenset({"from_numpy"})
 """Last names of functions that accept nothing but arrays."""
 
+_POSITIONS = frozenset({"permutation", "randperm", "argsort", "flatnonzero"})
+"""Last names of functions that return an array of positions."""
+_CLASSES = re.compile(
+    r"label|class|cls|categor|(?:^|_)(?:cat|target|y|task|domain|lang|language|speaker|spk)(?:_|$)", re.I
+)
+"""Names of variables and keys that hold the class of an item, or what many items share."""
+
 
 class UnpickledArrays:
     """Finds the arrays among what datasets unpickle."""
@@ -47,7 +55,10 @@ class UnpickledArrays:
         return found
 
     def _used_as_arrays(self, value: Instance, attr: str, holder: Class) -> bool:
-        return any(_is_array(run, items) for run, items in self.project.item_code.items(value, attr, holder))
+        """Whether workers use what they look up by an item, or by a field of it, as an array or as several arrays."""
+        code = self.project.item_code
+        found = (*code.items(value, attr, holder), *code.items(value, attr, holder, "key"))
+        return any(_is_array(run, _of_single_items(run, items)) for run, items in found)
 
     def _unpickled(self, value: Value, depth: int) -> Array | None:
         """The unpickled array that a value is, contains, or is made of."""
@@ -97,21 +108,28 @@ class UnpickledArrays:
 
 
 def _is_array(run: ItemRun, items: list[Expr]) -> bool:
-    """Whether a function uses one of the items of an attribute as an array."""
-    names = {
-        event.target.id
-        for event in run.events
-        if event.kind == "assign" and isinstance(event.target, Name) and event.value in items
-    }
+    """Whether a function uses one of the items of an attribute, or a part of one, as an array: `points.shape` after
+    `points, inside = self.shapes[name]`."""
+    names: set[str] = set()
 
     def is_item(expr: Expr) -> bool:
+        while isinstance(expr, Subscript) and isinstance(expr.index, Constant) and expr not in items:
+            expr = expr.value
         return expr in items or (isinstance(expr, Name) and expr.id in names)
 
+    for event in run.events:
+        if event.kind == "assign" and event.target is not None and event.value is not None and is_item(event.value):
+            targets = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
+            names.update(one.id for one in targets if isinstance(one, Name))
+
+    drawn = [event.target for event in run.events if event.kind == "assign" and _are_positions(run, event.value)]
     for expr in run.expressions:
         match expr:
             case Attribute(base, attr) if attr in _OF_ARRAYS and is_item(base):
                 return True
             case Subscript(base, Tuple(parts)) if is_item(base) and any(isinstance(one, Slice) for one in parts):
+                return True
+            case Subscript(base, Name() as positions) if is_item(base) and positions in drawn:
                 return True
             case CallRef(index) if last_name(run.file.calls[index].func) in _TAKING_ARRAYS:
                 if any(is_item(one.value) for one in run.file.calls[index].args):
@@ -122,3 +140,34 @@ def _is_array(run: ItemRun, items: list[Expr]) -> bool:
         and any(isinstance(p, Slice) for p in one.index.elements)
         for one in items
     )
+
+
+def _of_single_items(run: ItemRun, items: list[Expr]) -> list[Expr]:
+    """Of what a function looks up, the entries that belong to one item: also those of a dict per class,
+    `self.shapes[category][name]`."""
+    of_classes = [one for one in items if _is_of_class(one)]
+    return [one for one in items if one not in of_classes] + [
+        one
+        for one in run.expressions
+        if isinstance(one, Subscript)
+        and one.value in of_classes
+        and not isinstance(one.index, (Constant, Slice, Tuple))
+        and not _is_of_class(one)
+    ]
+
+
+def _is_of_class(item: Expr) -> bool:
+    """Whether an entry is looked up by the class of an item, as an embedding of a label is: such entries are few."""
+    if not isinstance(item, Subscript):
+        return False
+    name = item.index.value if isinstance(item.index, Constant) else last_name(item.index)
+    return isinstance(name, str) and _CLASSES.search(name) is not None
+
+
+def _are_positions(run: ItemRun, expr: Expr | None) -> bool:
+    """Whether an expression is an array of positions, which only an array can be indexed by."""
+    if not isinstance(expr, CallRef):
+        return False
+    call = run.file.calls[expr.index]
+    last = last_name(call.func)
+    return last in _POSITIONS or (last == "choice" and len(call.args) > 1)

@@ -1,0 +1,118 @@
+"""The attributes of a dataset that hold many Python objects which its workers look up by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.nodes import CallRef
+from dllint.inference.values import Class, External, Instance, Mapping, Value
+from dllint.libraries.index import READERS, canonical
+from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE, TEXT
+from dllint.linking.source import SourceFile
+from dllint.project import Project
+from dllint.project.arrays import Array
+from dllint.project.datasets import Keeping, Kept
+from dllint.project.item_code import By
+from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
+from dllint.rules.memory.objects_from_files import Records
+from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
+from dllint.rules.memory.readings import Held, Reading
+from dllint.rules.memory.records_per_item import RecordsPerItem
+from dllint.span import Span
+
+
+def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]]:
+    """The attributes of a dataset that hold many Python objects which its workers iterate or index."""
+    code = project.item_code
+    for keeping in project.datasets.keeps(value):
+        kept, holder = keeping.kept, keeping.holder.of
+        if not keeping.initial or not isinstance(holder, Class):
+            continue
+        arrays, records = project.arrays, project.ask(Records)
+        collected = project.collected.many(kept.values)
+        if collected is not None and not _may_be_objects(project, collected):
+            continue
+        table = records.table(kept)
+        if table is not None and named_as_text(code, value, kept.attr, holder):
+            yield keeping, table
+            continue
+        if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
+            continue
+        held = records.kept(kept)
+        if held is None:
+            filled = _under_tuples(project, value, kept, holder)
+            if filled is not None:
+                yield keeping, Held(None, None, filled, keys=True)
+                continue
+            filled = project.ask(RecordsPerItem).filled(value, kept, holder)
+            if filled is not None:
+                yield keeping, Held(None, None, filled)
+            continue
+        reading = held.reading
+        by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
+        if not by_item and code.keyed(value, kept.attr, holder):
+            texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
+            nested = reading is not None and reading.kind == RECORDS and code.goes_into_fields(value, kept.attr, holder)
+            texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
+            by_item = nested or texts_of_items or records.grouped(kept)
+        whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
+        if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
+            continue
+        if not by_item and not (whole and code.read(value, kept.attr, holder)):
+            continue
+        if reading is not None and _makes_paths(project, value, kept.attr, reading, holder):
+            continue
+        texts = (ask(code, value, kept.attr, holder) for ask in (taken_as_text, named_as_text))
+        if reading is not None and reading.kind == COLUMN and not any(texts):
+            continue
+        opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
+        fields_of = (code.has_fields, code.drawn, code.has_attributes)
+        by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
+        if opaque and (collected is not None or not by_field):
+            continue
+        yield keeping, held
+
+
+def _under_tuples(project: Project, value: Instance, kept: Kept, holder: Class) -> tuple[SourceFile, Span] | None:
+    """The statement that fills a dict under tuples of fields of the items, which workers look it up by."""
+    if not project.item_code.keyed(value, kept.attr, holder):
+        return None
+    places = [project.ask(KeyedByTuples).filled(one, _items_of(project, value)) for one in kept.values]
+    return next((place for place in places if place is not None), None) if all(places) else None
+
+
+def _items_of(project: Project, value: Instance) -> Iterator[Value]:
+    """The containers of a dataset that its workers index by item."""
+    for one in project.datasets.kept(value):
+        if one.initial and project.item_code.indexed(value, one.attr):
+            yield from one.values
+
+
+def _one_per_item(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
+    """Whether an attribute has one element per item of the dataset: a dict has, where the numbers of items are keys."""
+    code, attr = project.item_code, kept.attr
+    numbered = any(isinstance(one, Mapping) for one in kept.values)
+    return code.indexed(value, attr, holder) and (numbered or code.measured(value, attr, holder))
+
+
+def _may_be_objects(project: Project, array: Array) -> bool:
+    """Whether what counts as an array is whatever a file contains: `torch.load` of one format of several."""
+    site = project.world.call_site(array.file, array.call, array.frame)
+    values = project.world.values.evaluate(CallRef(array.call), site)
+    names = (one.of.name for one in values if isinstance(one, Instance) and isinstance(one.of, External))
+    return any(READERS.get(canonical(name)) == OPAQUE for name in names)
+
+
+def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading, holder: Class) -> bool:
+    """Whether the workers make paths from the lines or table rows that an attribute holds."""
+    code, kind = project.item_code, reading.kind
+    if kind == LINES and reading.under:
+        return holds_paths(project.world, code, value, attr, reading.under, holder)
+    # Where a decorator hides which index workers look up, every look-up counts.
+    by: By = "index" if code.indexed(value, attr, holder) else "any"
+    if kind == LINES and code.used_as_path(value, attr, holder, by):
+        # A line of a path and its transcript is read by its fields, and only one of them is a path.
+        return not named_as_text(code, value, attr, holder)
+    asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths
+    return asked(project.world, code, value, attr, holder)
