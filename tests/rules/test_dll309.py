@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tests.rules.conftest import in_one_file
 
 HEAD = """\
@@ -55,3 +58,14 @@ test_found, test_silent = in_one_file(
     },
     HEAD,
 )
+
+
+def test_what_a_recursive_function_returns_ends(findings: Callable[..., Any]) -> None:
+    moved = (
+        "def moved(state):\n    if isinstance(state, dict):\n"
+        "        return {key: moved(value) for key, value in state.items()}\n"
+        "    if isinstance(state, list):\n        return [moved(value) for value in state]\n    return state\n\n"
+    )
+    text = HEAD + moved + program("    queue.put(moved(count))")
+
+    assert findings({"main.py": text}, select=["DLL309"]) == set()

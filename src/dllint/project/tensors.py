@@ -148,24 +148,28 @@ class Tensors:
         put = [one for one in values if not isinstance(one, Const)]
         return bool(put) and all(isinstance(one, Instance) and self.owns_storage(one) for one in put)
 
-    def holds(self, value: Value) -> bool:
-        """Whether a value provably is, contains or views a tensor. A NumPy array over a tensor's storage is none."""
+    def holds(self, value: Value, depth: int = 0) -> bool:
+        """Whether a value provably is, contains or views a tensor. A NumPy array over a tensor's storage is none.
+
+        A container may contain itself, so that only some levels are looked into.
+        """
         if isinstance(value, Instance) and isinstance(value.of, External):
             name = canonical(value.of.name)
             while name.endswith(("[:]", "[]")):
                 name = name.removesuffix("[:]").removesuffix("[]")
             return "().numpy" not in name and self.owns_storage(replace(value, of=External(name)))
+        if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
+            return False
         if isinstance(value, Display) and isinstance(value.written.expr, (Tuple, List)):
             parts = [one for one in value.written.expr.elements if not isinstance(one, Starred)]
             values = (self.world.values.evaluate(one, value.written.site) for one in parts)
-            return any(bool(each) and all(map(self.holds, each)) for each in values)
+            return any(bool(each) and all(self.holds(one, depth + 1) for one in each) for each in values)
         if isinstance(value, Display) and isinstance(value.written.expr, Comprehension):
             # One expression computes all elements: if it may also return something else, nothing is certain.
             each = [one for one in self.world.mappings.elements(value) if not isinstance(one, Const)]
-            return bool(each) and all(map(self.holds, each))
-        if isinstance(value, (Display, Mapping)):
-            return any(map(self.holds, self.world.mappings.values_of(value) or self.world.mappings.elements(value)))
-        return False
+            return bool(each) and all(self.holds(one, depth + 1) for one in each)
+        inside = self.world.mappings.values_of(value) or self.world.mappings.elements(value)
+        return any(self.holds(one, depth + 1) for one in inside)
 
     def _storages(self, value: Value, depth: int) -> int | None:
         """The number of storages that a value provably holds; None if it holds some and their number is unknown."""
