@@ -66,6 +66,6 @@ def test_what_a_recursive_function_returns_ends(findings: Callable[..., Any]) ->
         "        return {key: moved(value) for key, value in state.items()}\n"
         "    if isinstance(state, list):\n        return [moved(value) for value in state]\n    return state\n\n"
     )
-    text = HEAD + moved + program("    queue.put(moved(count))")
+    text = HEAD + moved + program("    queue.put(moved([count]))")
 
     assert findings({"main.py": text}, select=["DLL309"]) == set()
