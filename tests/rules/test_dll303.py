@@ -113,6 +113,13 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    **{
+        f"tensors on the GPU, which need no descriptors: {made}": dataset(f"self.rows = [{made} for path in paths]")
+        for made in (
+            *("torch.load(path).cuda()", 'torch.load(path).to("cuda:0")', "torch.load(path).cuda().clone()"),
+            *('torch.ones(3, device="cuda")', 'torch.load(path, map_location="cuda")'),
+        )
+    },
     "an array of numbers": dataset(
         "self.rows = np.empty(len(paths))\nfor i, path in enumerate(paths):\n    self.rows[i] = torch.load(path)"
     ),
