@@ -350,6 +350,52 @@ def main():
     for batch in DataLoader(rows, num_workers=4):
         print(batch)
 """,
+    "a model that is trained on the CPU, in the epoch before": USE
+    + """
+def main():
+    model = nn.Linear(8, 1)
+    for epoch in range(3):
+        for rows in DataLoader(Rows(), num_workers=4):
+            model(rows.cpu()).sum().backward()
+""",
+    "persistent workers that are built in each epoch": USE
+    + """
+def main():
+    for epoch in range(3):
+        loader = DataLoader(Rows(), num_workers=4, persistent_workers=True)
+        for rows in loader:
+            print(rows.cuda())
+""",
+    "new tensors on the default device": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8, device="cpu"), torch.tensor([index])  # DLL103
+
+def main():
+    torch.set_default_device("cuda" if torch.cuda.is_available() else "cpu")
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+""",
+    "kept in tensors that safetensors puts on the GPU": """
+from safetensors.torch import load_file
+
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = load_file("rows.safetensors", "cuda")  # DLL103
+
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+    + TAIL,
+    "loaded to the GPU": """
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = torch.load("rows.pt", map_location="cuda")  # DLL103
+
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+    + TAIL,
     "a forked process, beside a spawned one by the same function": """
 import torch.multiprocessing as mp
 
@@ -460,6 +506,54 @@ class Rows(Dataset):
             print(error)
         return torch.ones(8)
 {TAIL}""",
+    "a model that is trained on the CPU for one epoch": PLAIN
+    + """
+def main():
+    model = nn.Linear(8, 1)
+    for rows in DataLoader(Rows(), num_workers=4):
+        model(rows.cpu()).sum().backward()
+""",
+    "persistent workers, started before the loop uses CUDA": PLAIN
+    + """
+def main():
+    loader = DataLoader(Rows(), num_workers=4, persistent_workers=True)
+    for epoch in range(3):
+        for rows in loader:
+            print(rows.cuda())
+""",
+    "tensors on the CPU, or beside others, under a CUDA default": """
+import numpy
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        rows = torch.from_numpy(numpy.ones(8))
+        return rows, torch.zeros_like(rows), torch.ones(8, device="cpu")
+
+def main():
+    torch.set_default_device("cuda")
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+""",
+    "spawned under a CUDA default": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8)
+
+def main():
+    torch.set_default_device("cuda")
+    for rows in DataLoader(Rows(), num_workers=4, multiprocessing_context="spawn"):
+        print(rows)
+""",
+    "facts about CUDA that the dataset keeps": """
+class Rows(Dataset):
+    def __init__(self):
+        self.version = torch.backends.cudnn.version()
+        self.rows = torch.ones(8).pin_memory()
+
+    def __getitem__(self, index):
+        return self.rows * self.version
+"""
+    + TAIL,
     "CUDA in the parent alone": """
 class Rows(Dataset):
     def __getitem__(self, index):

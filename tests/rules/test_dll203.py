@@ -204,6 +204,10 @@ DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
 for made in ('mp.Array("d", 64)', 'mp.Array("d", 64, lock=True)', 'mp.Value("d", 0.0)'):
     FOUND[f"shared memory with a lock: {made}"] = {"data.py": SHARED.format(made=f"{made}  # DLL203")}
 
+for made in ("Stream()", "CUDAGraph()", "MemPool()", "get_device_properties(0)"):
+    text = SHARED.format(made=f"torch.cuda.{made}  # DLL203").replace("import multiprocessing as mp", "import torch")
+    FOUND[f"what CUDA makes: {made}"] = {"data.py": text}
+
 SILENT: dict[str, str] = {
     **{
         f"shared memory without a lock: {made}": SHARED.format(made=made)

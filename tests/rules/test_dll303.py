@@ -130,6 +130,13 @@ SILENT: dict[str, str] = {
     ),
     "means as numbers of Python": dataset("self.rows = [torch.load(path).mean().item() for path in paths]"),
     "means of arrays": dataset("self.rows = [torch.from_numpy(np.load(path)).numpy().mean(0) for path in paths]"),
+    **{
+        f"tensors on the GPU, which need no descriptors: {made}": dataset(f"self.rows = [{made} for path in paths]")
+        for made in (
+            *("torch.load(path).cuda()", 'torch.load(path).to("cuda:0")', "torch.load(path).cuda().clone()"),
+            *('torch.ones(3, device="cuda")', 'torch.load(path, map_location="cuda")'),
+        )
+    },
     "an array of numbers": dataset(
         "self.rows = np.empty(len(paths))\nfor i, path in enumerate(paths):\n    self.rows[i] = torch.load(path)"
     ),

@@ -11,6 +11,7 @@ from tests.rules.conftest import in_one_file
 HEAD = """\
 import torch
 from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, RandomSampler, SubsetRandomSampler
+from torch.utils.data import random_split
 
 """
 CUDA = 'torch.set_default_device("cuda:1")\n'
@@ -28,6 +29,13 @@ FOUND = {
     + "loader = DataLoader([1], batch_sampler=BatchSampler(RandomSampler([1]), 1, False))  # DLL611\n",
     "a distributed sampler": CUDA
     + "loader = DataLoader([1], sampler=DistributedSampler([1]), generator=torch.Generator('cuda'))  # DLL611\n",
+    "a generator of the CPU for a loader in order": CUDA
+    + "loader = DataLoader([1, 2], generator=torch.Generator())  # DLL611\n",
+    "a subset sampler with a generator of the CPU": CUDA
+    + "loader = DataLoader([1], sampler=SubsetRandomSampler([0], torch.Generator()))  # DLL611\n",
+    "a split": f"{CUDA}random_split([1, 2], [1, 1])  # DLL611\n",
+    "a split with a generator of the CPU": CUDA
+    + "def main():\n    random_split([1, 2], [1, 1], generator=torch.Generator().manual_seed(1))  # DLL611\n",
     "a dict": f'{CUDA}options = {{"shuffle": True}}\nloader = DataLoader([1, 2], **options)  # DLL611\n',
     "in a function that is called": """
 def prepare(args):
@@ -58,6 +66,10 @@ SILENT = {
     "an unknown generator": CUDA + "def build(made):\n    return DataLoader([1, 2], shuffle=True, generator=made)\n",
     "a sampler with a generator": CUDA
     + "loader = DataLoader([1], sampler=RandomSampler([1], generator=torch.Generator(device='cuda')))\n",
+    "a split before": f"random_split([1, 2], [1, 1])\n{CUDA}",
+    "a split with a generator of CUDA": CUDA + "random_split([1, 2], [1, 1], torch.Generator('cuda').manual_seed(1))\n",
+    "a split with an unknown generator": CUDA
+    + "def main(made, options):\n    random_split([1], [1], generator=made)\n    random_split([1], [1], **options)\n",
     "a sampler that needs none": CUDA + "loader = DataLoader([1, 2], sampler=SubsetRandomSampler([1]))\n",
     "a distributed sampler in order": CUDA
     + "loader = DataLoader([1], sampler=DistributedSampler([1], shuffle=False))\n",

@@ -41,6 +41,16 @@ FORK_ONLY = {"fork": "Linux up to Python 3.13"}
 LAMBDA = "Can't pickle local object 'Records.__init__.<locals>.<lambda>'"
 LOCAL = "Can't pickle local object 'Records.__init__.<locals>.Row'"
 LOCK = "cannot pickle '_thread.lock' object"
+CUDA_FAILURE = """\
+Caught {0} in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File "train.py", line 9, in __getitem__
+    return self.rows[index]
+           ~~~~~~~~~^^^^^^^
+torch.{0}: CUDA error: initialization error
+Search for `cudaErrorInitializationError' in the documentation for more information.
+Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
+"""
 FEW = "DataLoader worker (pid(s) 81) exited unexpectedly"
 
 
@@ -140,6 +150,41 @@ def test_cuda_in_a_forked_worker(run: Recorded) -> None:
     assert (verdict, evidence) == (
         "confirmed",
         "worker 0 called torch.Tensor.cuda, which its parent had used before the fork",
+    )
+
+
+def test_the_driver_refuses_a_worker_what_the_dataset_keeps_on_the_gpu(run: Recorded) -> None:
+    run.loader(error="torch.AcceleratorError", text=CUDA_FAILURE.format("AcceleratorError"))
+    assert run.judged(run.about_loader("DLL103", message="kept")) == (
+        "confirmed",
+        "AcceleratorError: CUDA error: initialization error",
+    )
+
+
+@pytest.mark.parametrize(("text", "verdict"), [("CUDA error: initialization error", "confirmed"), ("", "not reached")])
+def test_cuda_in_a_forked_process_without_any_loader(run: Recorded, text: str, verdict: str) -> None:
+    if text:
+        run.add(End, exit=1, exception="torch.AcceleratorError", text=text)
+    told = run.judged(run.finding("DLL103", message="process"))
+    assert told[0] == verdict
+    assert "DataLoader" not in told[1]
+
+
+@pytest.mark.parametrize(("exception", "verdict"), [("RuntimeError", "confirmed"), (None, "not reached")])
+def test_a_split_under_a_cuda_default(run: Recorded, exception: str | None, verdict: str) -> None:
+    text = "Expected a 'cuda' device type for generator but found 'cpu'"
+    site = Site(run.path, run.finding("DLL611").span.line)
+    if exception is not None:
+        run.add(End, exit=1, exception=exception, text=text, site=site, frames=(site,))
+    assert run.judged(run.finding("DLL611", message="split"))[0] == verdict
+
+
+def test_a_forkserver_that_does_not_import_the_main_module(run: Recorded) -> None:
+    run.add(Process, 70, role="main", python="3.12.3")
+    run.loader(method="forkserver")
+    assert run.judged(run.about_loader("DLL106")) == (
+        "inconclusive",
+        "the forkserver of Python 3.12 does not import the main module",
     )
 
 
@@ -928,6 +973,11 @@ def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
         ("-- Process 0:\nTraceback (most recent call last):\n  File\nOSError: 3\n", "ValueError: OSError: 3"),
         ("\n-----\nTraceback (most recent call last):\n  File\nTypeError: 3\n-----", "TypeError: 3"),
         ("x" * 500, f"ValueError: {'x' * 197}..."),
+        (CUDA_FAILURE.format("ValueError"), "ValueError: CUDA error: initialization error"),
+        (
+            'It.\nTraceback (most recent call last):\n  File "a", line 1\n    x\nWords to: it\nValueError: 3',
+            "ValueError: 3",
+        ),
     ],
 )
 def test_an_exception_is_told_in_a_line(text: str, told: str) -> None:

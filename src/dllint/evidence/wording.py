@@ -40,14 +40,15 @@ def describe(site: Site | None) -> str:
 def said(exception: str | None, text: str) -> str:
     """Return an exception as `AttributeError: Can't pickle …`: class without module, first paragraph of the text.
 
-    An exception that contains the traceback of another process is represented by the last line of that traceback.
+    An exception that contains the traceback of another process is represented by the exception at its end, of whose
+    text the first line is shown: what CUDA raises ends in advice about debugging.
     """
     name = (exception or "an error").rpartition(".")[2]
     lines = text.strip().splitlines()
     words: list[str] = []
     for line in lines:
         if line.startswith(("Traceback ", "Original Traceback ")):
-            last = next(one.strip() for one in reversed(lines) if one.strip("- "))
+            last = _raised(lines)
             return last[:LONGEST] if last.startswith(name) or not words else f"{name}: {last}"[:LONGEST]
         if not line.strip():
             break
@@ -57,3 +58,20 @@ def said(exception: str | None, text: str) -> str:
     first = " ".join(words)
     first = first if len(first) <= LONGEST else f"{first[: LONGEST - 3]}..."
     return f"{name}: {first}" if first else name
+
+
+def _raised(lines: list[str]) -> str:
+    """The first line of the exception at the end of a traceback: the first one behind the frames, without the module
+    of its class."""
+    frames = [number for number, line in enumerate(lines) if line.lstrip().startswith('File "')]
+    behind = lines[frames[-1] + 1 :] if frames else []
+    depth = _depth(lines[frames[-1]]) if frames else 0
+    found = next((line.strip() for line in behind if line.strip("- ") and _depth(line) < depth), "")
+    head, colon, rest = found.partition(": ")
+    if not found or " " in head:
+        return next(line.strip() for line in reversed(lines) if line.strip("- "))
+    return f"{head.rpartition('.')[2]}{colon}{rest}"
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())

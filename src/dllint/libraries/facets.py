@@ -253,10 +253,31 @@ class CudaApi(NamedTuple):
     Attributes:
         poisons: whether processes forked after the call cannot use CUDA.
         fails: whether the call raises RuntimeError in a process forked after CUDA was initialized.
+        places: whether what it returns is on the GPU.
+        unnoticed: whether PyTorch does not notice the initialization, so that the driver raises "CUDA error:
+            initialization error" in the forked process.
     """
 
     poisons: bool
     fails: bool
+    places: bool = False
+    unnoticed: bool = False
+
+
+class CudaArgument(NamedTuple):
+    """An argument that decides whether a call has an effect on CUDA: only if it names CUDA.
+
+    Attributes:
+        keyword: its name.
+        api: the effect.
+        position: its position, counted from 0.
+        default: whether the call has the effect without the argument.
+    """
+
+    keyword: str
+    api: CudaApi
+    position: int = 0
+    default: bool = False
 
 
 class NativePool(NamedTuple):
@@ -429,7 +450,8 @@ class Library(NamedTuple):
             ends with "()", and the first item of the result of functions whose name ends with "[0]".
         networks: patterns of the names of functions that return a network with its weights, often hundreds of tensors.
         cuda_calls: the effect of calls on CUDA.
-        cuda_device_arguments: calls with that effect only if the named argument, or the first positional one, is CUDA.
+        cuda_contexts: the effect of context managers when a `with` enters them.
+        cuda_device_arguments: calls with an effect only if the argument is CUDA.
         makes_on_device: calls that create a tensor on the device given as `device=`.
         seeders: functions that seed global generators.
         seed_free: functions that return the same result for the same arguments.
@@ -495,7 +517,8 @@ class Library(NamedTuple):
     new_tensors: frozenset[str] = frozenset()
     networks: tuple[str, ...] = ()
     cuda_calls: Mapping[str, CudaApi] = NOTHING
-    cuda_device_arguments: Mapping[str, tuple[str, CudaApi]] = NOTHING
+    cuda_contexts: Mapping[str, CudaApi] = NOTHING
+    cuda_device_arguments: Mapping[str, CudaArgument] = NOTHING
     makes_on_device: frozenset[str] = frozenset()
     seeders: Mapping[str, Seeder] = NOTHING
     seed_free: frozenset[str] = frozenset()

@@ -181,6 +181,7 @@ KNOWN_PARTS = frozenset(name for name in (*NEW_STORAGE, *MAKERS) if re.search(r"
 """Items, at a fixed position, of the tuples that calls return: `torchaudio.load[0]`."""
 NETWORKS = re.compile("|".join(pattern for one in LIBRARIES for pattern in one.networks))
 CUDA_CALLS = _joined(one.cuda_calls for one in LIBRARIES)
+CUDA_CONTEXTS = _joined(one.cuda_contexts for one in LIBRARIES)
 CUDA_DEVICE_ARGUMENTS = _joined(one.cuda_device_arguments for one in LIBRARIES)
 TENSOR_MAKERS = _union(one.makes_on_device for one in LIBRARIES)
 

@@ -303,10 +303,13 @@ class Tensors:
         ]
 
     def owns_storage(self, value: Instance) -> bool:
-        """Whether a value is a tensor that was created with its own storage."""
+        """Whether a value is a tensor that was created with its own storage, which is not on the GPU: those are sent
+        as handles of CUDA, without file descriptors."""
         if not isinstance(value.of, External) or value.call < 0:
             return False
         name = canonical(value.of.name)
+        if "().cuda" in name or self._given_a_gpu(value):
+            return False
         while name not in NEW_STORAGE:
             head, dot, method = name.rpartition("().")
             if not dot:
@@ -319,3 +322,14 @@ class Tensors:
                 return method not in ("item", "tolist") and head.startswith("torch") and "().numpy" not in head
             name = head
         return True
+
+    def _given_a_gpu(self, value: Instance) -> bool:
+        """Whether the call that returns a tensor names a GPU: `torch.zeros(3, device="cuda")`, `x.to("cuda:0")`."""
+        assert value.file is not None
+        site = self.world.call_site(value.file, value.call, value.frame)
+        for argument in value.file.calls[value.call].args:
+            if argument.keyword in (None, "device", "map_location"):
+                for one in self.world.values.evaluate(argument.value, site):
+                    if isinstance(one, Const) and str(one.value).partition(":")[0] == "cuda":
+                        return True
+        return False

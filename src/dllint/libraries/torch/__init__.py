@@ -3,8 +3,8 @@
 `torch/random.py`)."""
 
 from dllint.libraries.facets import Generator, LauncherApi, Library, LoaderApi, Maker, Opener, Seeder, When
-from dllint.libraries.pickling import Refusal, always
-from dllint.libraries.torch.cuda import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, MAKES_ON_DEVICE
+from dllint.libraries.pickling import Refusal, always, instance
+from dllint.libraries.torch.cuda import CUDA_CALLS, CUDA_CONTEXTS, CUDA_DEVICE_ARGUMENTS, MAKES_ON_DEVICE
 from dllint.libraries.torch.tensors import ATTRIBUTES, FUNCTIONS, METHODS, NEW_TENSORS
 from dllint.screen import Words
 
@@ -72,10 +72,13 @@ _SAME = Maker("torch", "same")
 
 LIBRARY = Library(
     aliases={
+        "torch.nn.parallel.DataParallel": "torch.nn.DataParallel",
+        "torch.profiler.profiler.profile": "torch.profiler.profile",
         "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
         "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
         **{
-            f"torch.utils.data.sampler.{name}": f"torch.utils.data.{name}" for name in ("BatchSampler", "RandomSampler")
+            f"torch.utils.data.sampler.{name}": f"torch.utils.data.{name}"
+            for name in ("BatchSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
         },
         **{
             f"torch.utils.data.dataset.{name}": f"torch.utils.data.{name}"
@@ -89,7 +92,10 @@ LIBRARY = Library(
             for name in ("elastic_launch", "launch_agent", "LaunchConfig")
         },
     },
-    renamed={"torch.multiprocessing.": "multiprocessing."},
+    renamed={
+        "torch.multiprocessing.": "multiprocessing.",
+        **dict.fromkeys(("torch.cuda.memory.", "torch.cuda.random.", "torch.cuda.streams."), "torch.cuda."),
+    },
     kept=(
         "torch.multiprocessing.spawn",
         "torch.multiprocessing.start_processes",
@@ -124,7 +130,17 @@ LIBRARY = Library(
         ),
     },
     readers={"torch.load": "opaque"},
-    refusals=dict.fromkeys((*SCRIPTING, "torch.jit.load", "torch.jit.freeze"), _SCRIPT),
+    refusals={
+        **dict.fromkeys((*SCRIPTING, "torch.jit.load", "torch.jit.freeze"), _SCRIPT),
+        # Measured with torch 2.11.0 and Python 3.12 on an H200
+        "torch.cuda.Stream": Refusal("a CUDA stream", instance("Stream")),
+        "torch.Stream": Refusal("a CUDA stream", instance("torch.Stream")),
+        "torch.cuda.CUDAGraph": Refusal("a CUDA graph", instance("CUDAGraph")),
+        "torch.cuda.MemPool": Refusal("a CUDA memory pool", instance("MemPool")),
+        "torch.cuda.get_device_properties": Refusal(
+            "a description of a GPU", instance("torch._C._CudaDeviceProperties")
+        ),
+    },
     # torch/utils/_contextlib.py
     named_as_wrapped=frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}),
     path_functions=frozenset({"load"}),
@@ -149,6 +165,7 @@ LIBRARY = Library(
     compositions=frozenset({"torch.nn.Sequential"}),
     new_tensors=NEW_TENSORS,
     cuda_calls=CUDA_CALLS,
+    cuda_contexts=CUDA_CONTEXTS,
     cuda_device_arguments=CUDA_DEVICE_ARGUMENTS,
     makes_on_device=MAKES_ON_DEVICE,
     seeders=dict.fromkeys(("torch.manual_seed", "torch.random.manual_seed"), Seeder(("torch",))),

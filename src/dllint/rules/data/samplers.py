@@ -13,10 +13,14 @@ from dllint.span import WHOLE_FILE
 
 DISTRIBUTED = "torch.utils.data.DistributedSampler"
 RANDOM = "torch.utils.data.RandomSampler"
+SUBSET = "torch.utils.data.SubsetRandomSampler"
+WEIGHTED = "torch.utils.data.WeightedRandomSampler"
 _BATCHES = "torch.utils.data.BatchSampler"
 _PARAMETERS = {
     DISTRIBUTED: ("dataset", "num_replicas", "rank", "shuffle", "seed", "drop_last"),
     RANDOM: ("data_source", "replacement", "num_samples", "generator"),
+    SUBSET: ("indices", "generator"),
+    WEIGHTED: ("weights", "num_samples", "replacement", "generator"),
     _BATCHES: ("sampler", "batch_size", "drop_last"),
 }
 

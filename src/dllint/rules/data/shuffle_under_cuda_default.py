@@ -3,140 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import said
-from dllint.facts.schema import Expr
 from dllint.finding import Finding, Place
-from dllint.inference.values import Const, External, Function, Instance, Site, Values
-from dllint.linking.conditions import render, under_main_guard
+from dllint.inference.values import Const, External, Instance, Values
+from dllint.libraries.index import canonical
+from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
-from dllint.rules.data.samplers import DISTRIBUTED, RANDOM, argument, samplers, shuffles
-from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.data.samplers import DISTRIBUTED, RANDOM, SUBSET, WEIGHTED, argument, samplers, shuffles
+from dllint.rules.start_methods.default_device import DefaultDevice, Setting
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL611"
-_TENSORS = "torch.cuda."
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A call that sets the device of new tensors. `cuda` is False for any other or an unknown device."""
-
-    file: SourceFile
-    call: int
-    cuda: bool
+SPLIT = "torch.utils.data.random_split"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    settings = list(_settings(project))
-    if not any(setting.cuda for setting in settings):
+    default = project.ask(DefaultDevice)
+    if not any(setting.cuda for setting in default.settings):
         return
     for loader in project.loaders:
         if loader.api.names or loader.api.dataset != "dataset":
             continue
-        kind = _cpu_generator(project, loader)
-        setting = _in_force(project, loader, settings) if kind else None
-        if setting is None:
-            continue
-        call = setting.file.calls[setting.call]
-        yield Finding(
-            CODE,
-            loader.file.path,
-            loader.span,
-            kind,
-            {
-                "name": loader.name,
-                "setting": render(call.func, setting.file),
-                "where": project.where(setting.file, call.span),
-            },
-            severity="error" if _unconditional(setting) else "warning",
-            related=(Place(setting.file.path, call.span, "from here on, new tensors are on CUDA"),),
-            statement=loader.file.calls[loader.call].statement,
-        )
+        kind, sampler = _cpu_generator(project, loader)
+        setting = default.cuda_at(loader.file, loader.call) if kind else None
+        if setting is not None:
+            names = {"name": loader.name, "sampler": sampler}
+            yield _finding(project, loader.file, loader.call, kind, names, setting)
+    for file, index, name in project.external_calls("random_split", "torch."):
+        setting = default.cuda_at(file, index) if canonical(name) == SPLIT else None
+        if setting is not None and _comes_first(setting, file, index) and _draws_on_cpu(project, file, index):
+            yield _finding(project, file, index, "split", {"call": render(file.calls[index].func, file)}, setting)
 
 
-def _settings(project: Project) -> Iterator[Setting]:
-    cuda = project.ask(Cuda)
-    for name in ("set_default_device", "set_default_tensor_type"):
-        for file, index, _ in project.external_calls(name, "torch."):
-            given = file.calls[index].args
-            site = project.world.call_site(file, index, None)
-            plain = len(given) == 1 and given[0].keyword not in ("*", "**")
-            yield Setting(file, index, plain and _is_cuda(project, cuda, given[0].value, site))
-
-
-def _is_cuda(project: Project, cuda: Cuda, expr: Expr, site: Site) -> bool:
-    values = project.world.values.evaluate(expr, site)
-    types = [
-        value.name if isinstance(value, External) else str(value.value)
-        for value in values
-        if isinstance(value, (External, Const))
-    ]
-    tensors = len(types) == len(values) > 0 and all(name.startswith(_TENSORS) for name in types)
-    return tensors or cuda.is_cuda(expr, site)
-
-
-def _in_force(project: Project, loader: Loader, settings: list[Setting]) -> Setting | None:
-    """The call that sets CUDA in the loader's program; None if another call there sets something else."""
-    scope = loader.file.calls[loader.call].scope
-    tops = {loader.file.path} if scope == 0 else set(project.programs.above(loader.file, scope))
-    around = project.import_graph.import_closure({loader.file.path, *tops})
-    here = [setting for setting in settings if setting.file.path in around]
-    if any(not setting.cuda for setting in here):
-        return None
-    return next((setting for setting in here if _runs_with(project, loader, setting, tops)), None)
-
-
-def _runs_with(project: Project, loader: Loader, setting: Setting, tops: set[str]) -> bool:
-    """Whether a program that reaches the loader also reaches the setting."""
+def _finding(
+    project: Project, file: SourceFile, index: int, message: str, names: dict[str, str], setting: Setting
+) -> Finding:
     call = setting.file.calls[setting.call]
-    if call.scope > 0:
-        here = (loader.file.path, loader.file.calls[loader.call].scope)
-        callers = project.world.calls.callers(Function(setting.file, call.scope))
-        around = {(caller.file.path, caller.file.calls[caller.call].scope) for caller in callers if caller.call >= 0}
-        if here in {*around, (setting.file.path, call.scope)}:
-            return True
-        loading = (loader.file, loader.file.calls[loader.call].scope)
-        return bool(tops & set(project.programs.above(setting.file, call.scope))) and project.programs.run_together(
-            (setting.file, call.scope), loading
-        )
-    return not under_main_guard(setting.file, call.region) or setting.file.path in tops
+    return Finding(
+        CODE,
+        file.path,
+        file.calls[index].span,
+        message,
+        {
+            **names,
+            "setting": render(call.func, setting.file),
+            "where": project.where(setting.file, call.span),
+        },
+        severity="error" if setting.unconditional else "warning",
+        related=(Place(setting.file.path, call.span, "from here on, new tensors are on CUDA"),),
+        statement=file.calls[index].statement,
+    )
 
 
-def _unconditional(setting: Setting) -> bool:
-    file = setting.file
-    regions = [index for index in file.regions(file.calls[setting.call].region) if not _is_guard(file, index)]
-    return all(file.facts.regions[index].kind == "with" for index in regions)
+# random_split
 
 
-def _is_guard(file: SourceFile, region: int) -> bool:
-    return under_main_guard(file, region) and not under_main_guard(file, file.facts.regions[region].parent)
+def _comes_first(setting: Setting, file: SourceFile, index: int) -> bool:
+    """Whether the default device is set when a call runs: above it in the same function, or when its file is
+    imported."""
+    scope = setting.file.calls[setting.call].scope
+    if (setting.file.path, scope) == (file.path, file.calls[index].scope):
+        return setting.span.line < file.calls[index].span.line
+    return scope == 0
+
+
+def _draws_on_cpu(project: Project, file: SourceFile, index: int) -> bool:
+    if any(argument.keyword in ("*", "**") for argument in file.calls[index].args):
+        return False
+    return _on_cpu(project, project.evaluate_argument(file, index, 2, "generator"))
 
 
 # What shuffles
 
 
-def _cpu_generator(project: Project, loader: Loader) -> str:
-    """How the loader shuffles with a CPU generator: "main" by its own sampler, "random" or "distributed" by a
-    sampler passed to it, "" if it does not."""
+def _cpu_generator(project: Project, loader: Loader) -> tuple[str, str]:
+    """How the loader draws with a CPU generator, and by which sampler: "main" by its own one, "random" or
+    "distributed" by a sampler passed to it, "seed" only the seed of its workers, "" if it does not."""
     if any(shuffles(project, sampler) for sampler in samplers(project, loader, DISTRIBUTED)):
-        return "distributed"
+        return "distributed", "DistributedSampler"
     for sampler in samplers(project, loader, RANDOM):
         if _on_cpu(project, argument(project, sampler, RANDOM, "generator")):
-            return "random"
-    given = (*loader.argument("sampler").values, *loader.argument("batch_sampler").values)
-    if any(not isinstance(value, Const) for value in given):
-        return ""
+            return "random", "RandomSampler"
+    for kind in (SUBSET, WEIGHTED):
+        for sampler in samplers(project, loader, kind):
+            given = argument(project, sampler, kind, "generator")
+            if given is not None and _is_cpu_generator(project, given):
+                return "random", kind.rpartition(".")[2]
     generator = loader.argument("generator")
-    if loader.flag("shuffle") and _on_cpu(project, generator.values if generator.values else None):
-        return "main"
-    return ""
+    given = (*loader.argument("sampler").values, *loader.argument("batch_sampler").values)
+    plain = all(isinstance(value, Const) for value in given)
+    if plain and loader.flag("shuffle") and _on_cpu(project, generator.values if generator.values else None):
+        return "main", ""
+    return ("seed", "") if generator.values and _is_cpu_generator(project, generator.values) else ("", "")
+
+
+def _is_cpu_generator(project: Project, values: Values) -> bool:
+    """Whether a generator is given, and provably on the CPU."""
+    return _on_cpu(project, values) and all(isinstance(value, Instance) for value in values)
 
 
 def _on_cpu(project: Project, values: Values | None) -> bool:
@@ -158,6 +127,9 @@ def judge(case: Case) -> Judgement:
     """Did the loop over the loader end with the error about the generator?"""
     if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
         return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if case.finding.message == "split":
+        ran = case.seen.executed_in(case.finding)
+        return case.refuted("the line ran without an error") if ran else case.not_reached("the line did not run")
     if not case.runs:
         return case.not_reached("this loader was never built")
     if any(run.epochs for run in case.runs):

@@ -22,17 +22,32 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.facets import CudaApi
-from dllint.libraries.index import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, TENSOR_MAKERS, canonical
-from dllint.libraries.torch.cuda import CUDA_TENSORS, LAYERS, NOTHING, USES
+from dllint.libraries.index import CUDA_CALLS, CUDA_CONTEXTS, CUDA_DEVICE_ARGUMENTS, TENSOR_MAKERS, canonical
+from dllint.libraries.torch.cuda import (
+    ASKS,
+    ASKS_DRIVER,
+    CHECKS_BFLOAT16,
+    CUDA_SWITCHES,
+    CUDA_TENSORS,
+    LAYERS,
+    MAKES_BESIDE,
+    MAKES_ON_DEFAULT,
+    NOTHING,
+    PLACES,
+    USES,
+    USES_DRIVER,
+    WITH_ARGUMENTS,
+)
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
+from dllint.rules.start_methods.backends import INIT_PROCESS_GROUP, backends
 from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine
 
 if TYPE_CHECKING:
     from dllint.project import Project
     from dllint.project.loaders import Loader
 
-_ON_DEVICE = ("cuda", "to")
+_ON_DEVICE = ("cuda", "to", "pin_memory", "type", "backward", "init_process_group", *sorted(MAKES_BESIDE))
 _FLAGS = ("cuda", "gpu", "device")
 _CATCHING = ("RuntimeError", "Exception", "BaseException")
 _OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
@@ -44,7 +59,10 @@ class Cuda:
     def __init__(self, project: Project) -> None:
         self.project = project
         world = self.world = project.world
-        listed = (*CUDA_CALLS, *CUDA_DEVICE_ARGUMENTS, *TENSOR_MAKERS, *world.settings.cuda_calls)
+        listed = (
+            *(*CUDA_CALLS, *CUDA_CONTEXTS, *CUDA_DEVICE_ARGUMENTS, *CUDA_SWITCHES, *TENSOR_MAKERS),
+            *world.settings.cuda_calls,
+        )
         plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
         self.choice = DeviceChoice(world)
         self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
@@ -64,13 +82,20 @@ class Cuda:
             if (api.poisons or api.fails) and self.wanted(file, index, frame):
                 yield index, api
 
-    def uses(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[int]:
-        """The calls of a scope that fail in a process whose parent has CUDA initialized."""
-        return (
-            index
-            for index, api in self.calls(file, scope, frame)
-            if api.fails and not _forgiven(file, file.calls[index].region, index)
-        )
+    def uses(
+        self, file: SourceFile, scope: int, frame: Frame | None, default: bool = False
+    ) -> Iterator[tuple[int, CudaApi]]:
+        """The calls of a scope that fail in a process whose parent has CUDA initialized.
+
+        `default`: CUDA is the default device there, so that calls without a device use it as well.
+        """
+        for index in file.calls_of(scope):
+            api = self.judge(file, index, frame)
+            if default and not api.fails and self.on_default_device(file, index, frame):
+                api = PLACES
+            forgiven = _forgiven(file, file.calls[index].region, index) if api.fails else True
+            if not forgiven and self.wanted(file, index, frame):
+                yield index, api
 
     def is_certain(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
         """Whether a call uses CUDA on every machine with a GPU, so that no option or caller can select the CPU."""
@@ -102,27 +127,42 @@ class Cuda:
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(func, site)
         if any(self._configured(value) for value in values):
-            return USES
+            return PLACES
         if any(isinstance(value, (Function, Class)) for value in values):
             return NOTHING
         for value in values:
             if isinstance(value, External):
-                found = self._listed(canonical(value.name), call.args, site)
+                found = self._listed(canonical(value.name), index, call.args, site)
                 if found is not None:
                     return found
-        if isinstance(func, Attribute) and func.attr == "cuda":
-            return USES
-        if isinstance(func, Attribute) and func.attr == "to":
-            device = _argument(call.args, "device")
-            return USES if device is not None and self.is_cuda(device, site) else NOTHING
-        return NOTHING
+        return self._method(func.attr, call.args, site) if isinstance(func, Attribute) else NOTHING
 
     def _may_matter(self, func: Expr, args: list[Argument]) -> bool:
         """Whether a call may concern CUDA, judged without evaluating anything."""
         name = last_name(func)
         if name in self._names or name.endswith("Tensor"):
             return True
-        return any(argument.keyword == "device" for argument in args)
+        return any(argument.keyword in ("device", "pin_memory") for argument in args)
+
+    def _method(self, name: str, args: list[Argument], site: Site) -> CudaApi:
+        """The effect of a method whose object is not known."""
+        if name == "cuda":
+            return PLACES
+        if name == "pin_memory":
+            return USES_DRIVER
+        if name == "backward":
+            return ASKS_DRIVER
+        if name == "type":
+            given = _argument(args, "dtype")
+            return PLACES if given is not None and self._is_cuda_type(given, site) else NOTHING
+        device = _argument(args, "device", 0 if name == "to" else -1) if name in ("to", *MAKES_BESIDE) else None
+        return PLACES if device is not None and self.is_cuda(device, site) else NOTHING
+
+    def _is_cuda_type(self, expr: Expr, site: Site) -> bool:
+        """Whether a tensor type is one of the GPU: `torch.cuda.FloatTensor`, or its name."""
+        values = self.world.values.evaluate(expr, site)
+        names = [one.name if isinstance(one, External) else getattr(one, "value", None) for one in values]
+        return bool(names) and all(isinstance(name, str) and CUDA_TENSORS.match(name) for name in names)
 
     def _configured(self, value: object) -> bool:
         calls = self.world.settings.cuda_calls
@@ -135,20 +175,61 @@ class Cuda:
             return f"{module}.{value.file.qualified_name(value.scope)}" in calls
         return False
 
-    def _listed(self, name: str, args: list[Argument], site: Site) -> CudaApi | None:
-        found = CUDA_CALLS.get(name)
-        if found is not None:
-            return found
-        if CUDA_TENSORS.match(name):
+    def _listed(self, name: str, index: int, args: list[Argument], site: Site) -> CudaApi | None:
+        if name in CUDA_SWITCHES and not self._is_on(args, *CUDA_SWITCHES[name], site):
+            return NOTHING
+        if name in CHECKS_BFLOAT16 and self._is_bfloat16(args, site):
             return USES
+        found = CUDA_CALLS.get(name)
+        if name in CUDA_CONTEXTS:
+            found = CUDA_CONTEXTS[name] if _is_entered(site.file, index) else NOTHING
+        if found is not None:
+            keyword, given_api = WITH_ARGUMENTS.get(name, ("", found))
+            given_too = any(one.keyword == keyword for one in args) if keyword else bool(args)
+            return given_api if given_too and found is not NOTHING else found
+        if CUDA_TENSORS.match(name):
+            return PLACES
+        if name == INIT_PROCESS_GROUP:
+            return self._process_group(args, site)
         if name in CUDA_DEVICE_ARGUMENTS:
-            keyword, api = CUDA_DEVICE_ARGUMENTS[name]
-            given = _argument(args, keyword)
-            return api if given is None or self.is_cuda(given, site) else NOTHING
-        if name in TENSOR_MAKERS or (name.startswith(LAYERS) and name.rsplit(".", 1)[-1][:1].isupper()):
-            given = next((argument.value for argument in args if argument.keyword == "device"), None)
-            return USES if given is not None and self.is_cuda(given, site) else NOTHING
-        return None
+            known = CUDA_DEVICE_ARGUMENTS[name]
+            given = _argument(args, known.keyword, known.position)
+            return known.api if (self.is_cuda(given, site) if given is not None else known.default) else NOTHING
+        if name in TENSOR_MAKERS or _is_layer(name):
+            given = _argument(args, "device", -1)
+            if given is not None and self.is_cuda(given, site):
+                return PLACES
+            return USES_DRIVER if self._is_on(args, "pin_memory", -1, False, site) else NOTHING
+        return ASKS if name in CUDA_SWITCHES else None
+
+    def _is_on(self, args: list[Argument], keyword: str, position: int, default: bool, site: Site) -> bool:
+        """Whether an argument turns a call's effect on; its default also where its value is not known."""
+        given = _argument(args, keyword, position)
+        found = None if given is None else self.world.values.truth(self.world.values.evaluate(given, site))
+        return default if found is None else found
+
+    def _is_bfloat16(self, args: list[Argument], site: Site) -> bool:
+        given = _argument(args, "dtype", -1)
+        return given is not None and External("torch.bfloat16") in self.world.values.evaluate(given, site)
+
+    def _process_group(self, args: list[Argument], site: Site) -> CudaApi:
+        """The effect of making a process group: NCCL asks the driver for the devices, Gloo does not."""
+        given = _argument(args, "backend")
+        if given is None:
+            return ASKS_DRIVER if not any(one.keyword in ("*", "**") for one in args) else NOTHING
+        named = [
+            name for value in self.world.values.evaluate(given, site) for name in backends(self.world, value) or [""]
+        ]
+        return ASKS_DRIVER if named and all("nccl" in name.lower() for name in named) else NOTHING
+
+    def on_default_device(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
+        """Whether a call creates its tensors on the default device."""
+        call = file.calls[index]
+        if not isinstance(call.func, (Name, Attribute)) or any(one.keyword in ("device", "**") for one in call.args):
+            return False
+        values = self.world.values.evaluate(call.func, self.world.call_site(file, index, frame))
+        names = [canonical(value.name) for value in values if isinstance(value, External)]
+        return bool(names) and all(name in MAKES_ON_DEFAULT for name in names)
 
     # Devices
 
@@ -262,9 +343,22 @@ def _is_index(value: Value) -> bool:
     return isinstance(value, Const) and type(value.value) is int
 
 
-def _argument(args: list[Argument], keyword: str) -> Expr | None:
+def _argument(args: list[Argument], keyword: str, position: int = 0) -> Expr | None:
+    """An argument by its keyword or its position, which is -1 if it has none."""
     for argument in args:
         if argument.keyword == keyword:
             return argument.value
-    first = args[0] if args else None
-    return first.value if first is not None and first.keyword is None else None
+    before = args[: position + 1]
+    if 0 <= position < len(args) and all(argument.keyword is None for argument in before):
+        return before[-1].value
+    return None
+
+
+def _is_layer(name: str) -> bool:
+    return name.startswith(LAYERS) and name.rsplit(".", 1)[-1][:1].isupper()
+
+
+def _is_entered(file: SourceFile, index: int) -> bool:
+    """Whether a `with` enters the context manager that a call makes."""
+    events = file.scopes[file.calls[index].scope].events_of("with")
+    return any(event.value == CallRef(index) for event in events)

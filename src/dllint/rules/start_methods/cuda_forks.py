@@ -14,6 +14,7 @@ from dllint.inference.edges import Caller
 from dllint.inference.origins import Origins
 from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values, const
 from dllint.libraries.contents import held_by
+from dllint.libraries.facets import CudaApi
 from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
 from dllint.linking.source import SourceFile
@@ -23,6 +24,7 @@ from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
 from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.start_methods.default_device import DefaultDevice, Setting
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -30,6 +32,13 @@ if TYPE_CHECKING:
 
 _END = (1 << 30, 0)
 TENSOR_DATASET = "torch.utils.data.TensorDataset"
+
+
+def error_text(unnoticed: bool) -> str:
+    """The error in a forked process: the driver's own where PyTorch noticed no initialization."""
+    if unnoticed:
+        return "CUDA error: initialization error"
+    return "RuntimeError: Cannot re-initialize CUDA in forked subprocess"
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,7 @@ class CudaUse:
     call: int
     entry: str
     certain: bool
+    unnoticed: bool = False
 
     @property
     def span(self) -> Span:
@@ -57,12 +67,18 @@ class OnGpu(NamedTuple):
 
 
 class Poison(NamedTuple):
-    """A call that initializes CUDA in a process before it forks. `certain`: it does so on every machine with a GPU."""
+    """A call that initializes CUDA in a process before it forks.
+
+    Attributes:
+        certain: it does so on every machine with a GPU.
+        unnoticed: PyTorch does not notice it, see `CudaApi`.
+    """
 
     file: SourceFile
     span: Span
     text: str
     certain: bool = True
+    unnoticed: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,8 @@ class _Ancestor:
     """A scope that runs in the forking process, up to the position `until` (line, column).
 
     `region` is the region of that position, and `conditions` are those on the path from there to the fork. Whatever is
-    inside `call` is evaluated before the call.
+    inside `call` is evaluated before the call. `again` is the region whose loops repeat the fork: persistent workers
+    are forked once, however often their loader is iterated.
     """
 
     file: SourceFile
@@ -78,6 +95,7 @@ class _Ancestor:
     until: tuple[int, int]
     region: int
     call: Span
+    again: int
     conditions: tuple[Atom, ...] = ()
 
 
@@ -90,16 +108,19 @@ class CudaForks:
         self.origins = Origins(project.world)
         self.cuda = project.ask(Cuda)
         self._read: dict[str, dict[int, set[str]]] = {}
-        self._used: dict[tuple[str, int, Frame | None], list[tuple[Reached, int]]] = {}
+        self._used: dict[tuple[str, int, Frame | None, bool], list[tuple[Reached, int, CudaApi]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
 
     # Children
 
-    def worker_uses(self, loader: Loader) -> Iterator[CudaUse]:
+    def worker_uses(self, loader: Loader, default: Setting | None = None) -> Iterator[CudaUse]:
         """Uses of CUDA in code that the loader's workers run, one per function, evaluated for the loader's own
-        datasets."""
+        datasets.
+
+        `default`: the call that makes CUDA the default device, which forked workers inherit.
+        """
         runs = list(self.project.worker_runs(loader))
-        if not any(self.cuda.may_use(run.file, run.scope, run.frame) for run in runs):
+        if default is None and not any(self.cuda.may_use(run.file, run.scope, run.frame) for run in runs):
             return
         objects = self.project.dataset_objects(loader)
         seen: set[tuple[str, int]] = set()
@@ -112,7 +133,7 @@ class CudaForks:
             if not same or (isinstance(receiver, Instance) and receiver.call < 0):
                 frames.append(run.frame)
             for frame in frames:
-                yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen)
+                yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen, default)
 
     def target_uses(self, launch: Launch) -> Iterator[CudaUse]:
         """Uses of CUDA in code that the processes of a launch run."""
@@ -121,19 +142,21 @@ class CudaForks:
             start = Reached(target.function.file, target.function.scope, target.frame)
             yield from self._uses(start, target.function.name, seen)
 
-    def _uses(self, start: Reached, entry: str, seen: set[tuple[str, int]]) -> Iterator[CudaUse]:
-        key = (start.file.path, start.scope, start.frame)
+    def _uses(
+        self, start: Reached, entry: str, seen: set[tuple[str, int]], default: Setting | None = None
+    ) -> Iterator[CudaUse]:
+        key = (start.file.path, start.scope, start.frame, default is not None)
         if key not in self._used:
             self._used[key] = [
-                (reached, index)
+                (reached, index, api)
                 for reached in reach(self.world, [start], self._followed, guesses=False)
-                for index in islice(self.cuda.uses(reached.file, reached.scope, reached.frame), 1)
+                for index, api in islice(self.cuda.uses(reached.file, reached.scope, reached.frame, key[-1]), 1)
             ]
-        for reached, index in self._used[key]:
+        for reached, index, api in self._used[key]:
             if (reached.file.path, reached.scope) not in seen:
                 seen.add((reached.file.path, reached.scope))
                 certain = self.cuda.is_certain(reached.file, index, reached.frame)
-                yield CudaUse(reached, index, entry, certain)
+                yield CudaUse(reached, index, entry, certain, api.unnoticed)
 
     def _followed(self, reached: Reached, index: int) -> bool:
         return self.cuda.wanted(reached.file, index, reached.frame)
@@ -228,10 +251,8 @@ class CudaForks:
     def _puts_on_gpu(self, expr: Expr, site: Site) -> bool:
         if not isinstance(expr, CallRef):
             return False
-        func = site.file.calls[expr.index].func
-        asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
         judged = self.cuda.judge(site.file, expr.index, site.frame)
-        return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
+        return judged.places and self.cuda.wanted(site.file, expr.index, site.frame)
 
     # The parent
 
@@ -277,6 +298,10 @@ class CudaForks:
             frame = frame.parent
         return False
 
+    def default_device(self, loader: Loader) -> Setting | None:
+        """The call that makes CUDA the default device in the process that starts the loader's workers."""
+        return self.project.ask(DefaultDevice).cuda_at(loader.file, loader.call)
+
     def poison_of_loader(self, loader: Loader) -> Poison | None:
         """The call that has initialized CUDA in the process that starts the loader's workers, before it starts them."""
         key = (loader.file.path, loader.call)
@@ -287,6 +312,11 @@ class CudaForks:
     def _of_loader(self, loader: Loader) -> Poison | None:
         call = loader.file.calls[loader.call]
         found = self._poison(list(self._ancestors(loader.file, call.scope, loader.call, loader)))
+        default = self.default_device(loader) if found is None else None
+        if default is not None:
+            # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`: `torch.empty(()).random_()`
+            text = "this makes CUDA the default device, and iterating the DataLoader draws a seed on it"
+            return Poison(default.file, default.span, text, default.unconditional)
         if found is None and loader.flag("pin_memory"):
             # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`, before it starts the workers
             return Poison(loader.file, loader.span, "iterating it initializes CUDA, because of `pin_memory=True`")
@@ -347,7 +377,8 @@ class CudaForks:
                     ((found[-1].statement.line, found[-1].statement.column), found[-1].region) if found else (_END, 0)
                 )
             conditions = (*below, *self.world.symbols.atoms(where, inner, region))
-            yield _Ancestor(where, inner, until, region, place.span, conditions)
+            again = place.region if loader is not None and loader.flag("persistent_workers") is True else region
+            yield _Ancestor(where, inner, until, region, place.span, again, conditions)
             if where.scopes[inner].kind in ("lambda", "class"):
                 todo.append((where, where.scopes[inner].parent, at, conditions, left))
             elif where.scopes[inner].kind == "function":
@@ -372,7 +403,7 @@ class CudaForks:
         for ancestor in ancestors:
             for index, api in self.cuda.calls(ancestor.file, ancestor.scope, None):
                 if api.poisons and self._before(ancestor, index):
-                    yield self._described(ancestor.file, index, None)
+                    yield self._described(ancestor.file, index, None, api)
 
     def _before(self, ancestor: _Ancestor, index: int) -> bool:
         """Whether a call in the ancestor's scope runs before its position, possibly in an earlier iteration of a
@@ -386,7 +417,7 @@ class CudaForks:
             return True
         loops = {
             region
-            for region in ancestor.file.regions(ancestor.region)
+            for region in ancestor.file.regions(ancestor.again)
             if ancestor.file.facts.regions[region].kind in ("for", "while")
         }
         return any(region in loops for region in ancestor.file.regions(call.region))
@@ -403,7 +434,7 @@ class CudaForks:
         for reached in reach(self.world, starts):
             for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
                 if api.poisons:
-                    yield self._described(reached.file, index, reached.frame)
+                    yield self._described(reached.file, index, reached.frame, api)
 
     def _imported(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
         """The poisoning calls at the top level of files that the program imports."""
@@ -418,15 +449,12 @@ class CudaForks:
                 continue
             for index, api in self.cuda.calls(file, 0, None):
                 if api.poisons and runs_when_imported(file, file.calls[index].region):
-                    yield self._described(file, index, None)
+                    yield self._described(file, index, None, api)
 
-    def _described(self, file: SourceFile, index: int, frame: Frame | None) -> Poison:
+    def _described(self, file: SourceFile, index: int, frame: Frame | None, api: CudaApi) -> Poison:
         call = file.calls[index]
         text = f"`{render(call.func, file)}` initializes CUDA here"
-        return Poison(file, call.span, text, self.cuda.is_certain(file, index, frame))
-
-
-_TORCH_CUDA = Attribute(Name("torch"), "cuda")
+        return Poison(file, call.span, text, self.cuda.is_certain(file, index, frame), api.unnoticed)
 
 
 def _attributes(expr: Expr) -> Iterator[str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
+from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
-from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, OnGpu, Poison
+from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, OnGpu, Poison, error_text
 from dllint.rules.start_methods.cuda_verdict import judge
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
         if not project.ask(CudaForks).forks(loader):
             continue
-        uses = list(project.ask(CudaForks).worker_uses(loader))
+        uses = list(project.ask(CudaForks).worker_uses(loader, project.ask(CudaForks).default_device(loader)))
         kept = list(project.ask(CudaForks).kept_on_gpu(loader))
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
         # A device that an option selects is one cause, however many calls of the workers use it.
@@ -48,14 +49,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             poison = project.ask(CudaForks).poison_of_launch(launch) if uses else None
             if poison is not None:
                 for use in uses:
-                    finding = _use(project, use, process, poison, (), "process")
+                    finding = _use(project, use, process, poison, (), "process", "process")
                     also = Place(finding.path, finding.span, _TOO, alike=True)
                     # One edit, another start method, fixes every use in the process.
                     one_edit = (launch.file.path, launch.call)
                     causes.add(Use(finding, place, made=(also,)), (finding.path, finding.span), one_edit)
             if not uses:
                 for one in project.ask(CudaForks).handed_to(launch):
-                    finding = _read(project, one, process, "process")
+                    finding = _read(project, one, process, "process", _received(launch))
                     causes.add(Use(finding, place), (finding.path, finding.span))
     for cause in causes:
         finding = worst(cause)
@@ -82,12 +83,19 @@ def _of_loader(
             yield finding if sure else replace(finding, severity="warning")
 
 
-def _read(project: Project, one: OnGpu, process: str, remedy: str = "kept") -> Finding:
+def _received(launch: Launch) -> str:
+    """The message about an argument on the GPU: pools pickle it, and their processes die while they unpickle it."""
+    if "()." not in launch.api:
+        return "read"
+    return "executor" if "Executor" in launch.api else "pool"
+
+
+def _read(project: Project, one: OnGpu, process: str, remedy: str = "kept", message: str = "kept") -> Finding:
     return Finding(
         CODE,
         one.file.path,
         one.span,
-        "kept",
+        message,
         {"attr": one.name, "process": process, "remedy": remedy},
         start_methods=("fork",),
         trace=project.trace(one.hops),
@@ -96,7 +104,13 @@ def _read(project: Project, one: OnGpu, process: str, remedy: str = "kept") -> F
 
 
 def _use(
-    project: Project, use: CudaUse, process: str, poison: Poison, held: tuple[Place, ...], remedy: str = "main"
+    project: Project,
+    use: CudaUse,
+    process: str,
+    poison: Poison,
+    held: tuple[Place, ...],
+    remedy: str = "main",
+    message: str = "main",
 ) -> Finding:
     file = use.reached.file
     call = file.calls[use.call]
@@ -104,11 +118,12 @@ def _use(
         CODE,
         file.path,
         call.span,
-        "main",
+        message,
         {
             "call": render(call.func, file),
             "process": process,
             "poison": project.where(poison.file, poison.span),
+            "error": error_text(use.unnoticed or poison.unnoticed),
             "remedy": remedy,
         },
         start_methods=("fork",),

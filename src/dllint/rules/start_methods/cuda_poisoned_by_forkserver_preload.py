@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
@@ -13,11 +13,13 @@ from dllint.project.process_starts import Starting
 from dllint.project.same_process import runs_when_imported
 from dllint.project.start_methods import Arrival
 from dllint.rules.start_methods.cuda import Cuda
-from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse
-from dllint.rules.start_methods.cuda_verdict import judge
+from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, error_text
+from dllint.rules.start_methods.cuda_verdict import judge as judge_cuda
 from dllint.span import Span
 
-__all__ = ["CODE", "check", "judge"]
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
 CODE = "DLL106"
 PRELOADS = (3, 14)
 """The first Python whose forkserver actually imports the main module (CPython, `multiprocessing/forkserver.py`)."""
@@ -28,12 +30,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         return
     seen: set[tuple[str, Span]] = set()
     for file, index, uses, arrival, text in _children(project):
-        for poisoner, call in _poisons(project, file, index) if uses else ():
+        for poisoner, call, unnoticed in _poisons(project, file, index) if uses else ():
             place = (poisoner.path, poisoner.calls[call].span)
             if place not in seen:
                 seen.add(place)
                 origin = Place(file.path, file.calls[index].span, text)
-                yield _finding(project, poisoner, call, uses[0], origin, arrival)
+                error = error_text(unnoticed or uses[0].unnoticed)
+                yield _finding(project, poisoner, call, uses[0], origin, arrival, error)
 
 
 def _children(project: Project) -> Iterator[tuple[SourceFile, int, list[CudaUse], Arrival | None, str]]:
@@ -58,8 +61,9 @@ def _only_default(project: Project) -> bool:
     return "fork" not in project.targets.default_start_methods()
 
 
-def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[SourceFile, int]]:
-    """The first call per program that initializes CUDA on import, in its main module or in a file that it imports."""
+def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[SourceFile, int, bool]]:
+    """The first call per program that initializes CUDA on import, in its main module or in a file that it imports, and
+    whether PyTorch does not notice it."""
     for top in project.programs.above(file, file.calls[index].scope):
         others = sorted(project.import_graph.import_closure([top]) - {top})
         for path in (top, *others):
@@ -67,7 +71,7 @@ def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[S
             calls = project.ask(Cuda).calls(module, 0, None) if module is not None else ()
             found = next(
                 (
-                    (module, call)
+                    (module, call, api.unnoticed)
                     for call, api in calls
                     if module is not None and api.poisons and runs_when_imported(module, module.calls[call].region)
                 ),
@@ -79,7 +83,7 @@ def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[S
 
 
 def _finding(
-    project: Project, file: SourceFile, index: int, use: CudaUse, origin: Place, arrival: Arrival | None
+    project: Project, file: SourceFile, index: int, use: CudaUse, origin: Place, arrival: Arrival | None, error: str
 ) -> Finding:
     call = file.calls[index]
     used = Place(use.reached.file.path, use.span, "this uses CUDA in the process")
@@ -90,6 +94,7 @@ def _finding(
         "main",
         {
             "call": render(call.func, file),
+            "error": error,
             "use": project.where(use.reached.file, use.span),
             "where": project.line_shown(origin.path, origin.span),
         },
@@ -98,3 +103,11 @@ def _finding(
         related=(used,),
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did a process of a forkserver that imports the main module fail?"""
+    version = case.seen.main.python.split(".")[:2] if case.seen.main is not None else []
+    if case.failure is None and len(version) == 2 and (int(version[0]), int(version[1])) < PRELOADS:
+        return case.inconclusive(f"the forkserver of Python {'.'.join(version)} does not import the main module")
+    return judge_cuda(case)

@@ -20,6 +20,8 @@ def judge(case: Case) -> Judgement:
             return case.confirmed(
                 f"worker {one.worker} called {one.call or 'CUDA'}, which its parent had used before the fork"
             )
+    if not case.runs:
+        return case.inconclusive("no process of this run ended with that error")
     if not any(one.available for one in case.seen.cuda):
         return case.inconclusive("this machine has no CUDA device, so the run cannot show it")
     if any(run.forked for run in case.runs) and not any(one.used for one in records):

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.inference.values import Const, External, Instance, Value
-from dllint.libraries.index import canonical
 from dllint.project.loaders import Loader
+from dllint.rules.start_methods.backends import backends
 from dllint.rules.start_methods.cuda import Cuda
 
 if TYPE_CHECKING:
     from dllint.project import Project
-
-BACKEND = "torch.distributed.Backend"
-"""A string with the backends as attributes: `Backend.NCCL == Backend("NCCL") == "nccl"` (`torch/distributed/
-distributed_c10d.py`)."""
 
 
 def may_use_nccl(project: Project, loader: Loader) -> bool:
@@ -31,24 +25,9 @@ def may_use_nccl(project: Project, loader: Loader) -> bool:
         if file.path not in around:
             continue
         values = project.evaluate_argument(file, index, 0, "backend") or ()
-        names = [list(_names(project, value)) for value in values]
+        names = [backends(project.world, value) for value in values]
         if any("nccl" in name.lower() for each in names for name in each):
             return True
         unknown = unknown or not values or not all(names)
     files = (project.world.files[path] for path in sorted(around) if path in project.world.files)
     return unknown and any(project.ask(Cuda).used_in(file) for file in files)
-
-
-def _names(project: Project, value: Value) -> Iterator[str]:
-    """The names of backends that a value stands for; none if it is unknown."""
-    if isinstance(value, Const):
-        yield str(value.value)
-    elif isinstance(value, External):
-        owner, _, name = canonical(value.name).rpartition(".")
-        if owner == BACKEND:
-            yield name
-    elif isinstance(value, Instance) and isinstance(value.of, External) and canonical(value.of.name) == BACKEND:
-        for given in project.world.made_with(value).positional[:1]:
-            if given.expr is not None and given.site is not None:
-                for one in project.world.values.evaluate(given.expr, given.site):
-                    yield from _names(project, one)

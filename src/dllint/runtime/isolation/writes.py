@@ -17,6 +17,8 @@ from dllint.run_report import Written
 
 _REDIRECT = "trusted.overlay.redirect"
 _NOT_RESULTS = ("__pycache__",)
+_SEGMENTS = ("/dev/shm/torch_", "/dev/shm/cuda.shm.")
+"""What torch and CUDA leave in shared memory where processes are ended: tensors on their way to another one."""
 _COMPARED = 64 << 20
 
 
@@ -33,7 +35,7 @@ def _in(place: str, upper: str, without: tuple[str, ...]) -> Iterator[Written]:
         return
     for entry in entries:
         path = os.path.join(place, entry.name)
-        if path.startswith(without) or entry.name in _NOT_RESULTS:
+        if path.startswith((*without, *_SEGMENTS)) or entry.name in _NOT_RESULTS:
             continue
         about = entry.stat(follow_symlinks=False)
         if stat.S_ISDIR(about.st_mode):
@@ -86,7 +88,7 @@ def _keep(place: str, upper: str, target: str, layer: str, without: tuple[str, .
             shutil.copytree(old, target + place, symlinks=True, dirs_exist_ok=True)
     for entry in os.scandir(upper):
         path = os.path.join(place, entry.name)
-        if path.startswith(without) or entry.name in _NOT_RESULTS:
+        if path.startswith((*without, *_SEGMENTS)) or entry.name in _NOT_RESULTS:
             continue
         mode = entry.stat(follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
