@@ -330,7 +330,8 @@ def _chosen(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
 def _popped(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """The functions and objects among the elements that `operations.pop()` removes and returns."""
     func = file.calls[index].func
-    return _objects_in(world, func.value, site) if isinstance(func, Attribute) else None
+    found = _objects_in(world, func.value, site) if isinstance(func, Attribute) else None
+    return found if found != (UNKNOWN,) else None
 
 
 def _objects_in(world: Engine, sequence: Expr, site: Site) -> Values | None:
