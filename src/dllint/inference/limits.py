@@ -143,7 +143,7 @@ LOADER_PATHS = Limit("calls of the function that makes a loader, by dataset and 
 DATASETS = Limit("dataset objects of one loader", 160)
 """Beyond it, only one more per class that has none yet."""
 DATASETS_OF_CLASS = Limit("dataset objects of one class behind one loader", 6)
-ASSUMED_DATASETS = Limit("classes of datasets that no loader is seen to read", 100)
+ASSUMED_DATASETS = Limit("classes of datasets that no loader is seen to read", 60)
 DATASET_PIECES = Limit("values that one dataset holds", 600)
 PIECE_DEPTH = Limit("objects inside one another that a dataset holds", 5)
 INIT_FUNCTIONS = Limit("functions that a dataset's constructor runs", 80)
