@@ -313,7 +313,8 @@ class Tensors:
         while name not in NEW_STORAGE:
             head, dot, method = name.rpartition("().")
             if not dot:
-                return name.startswith("torch.load[")
+                # An element of a part of the file may be a text, or a view of one tensor.
+                return name.startswith("torch.load[") and name.count("[") == 1
             operation = METHODS.get(method)
             if operation is None:
                 return False
