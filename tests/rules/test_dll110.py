@@ -335,7 +335,9 @@ def test_a_configuration_that_the_main_program_fills(
             filling("cfg.SIZE", "defaults.load('a')", options=", worker_init_fn=lambda _: defaults.load('a')"),
             id="workers fill it, too",
         ),
-        pytest.param(filling("defaults.found(index)", "defaults.choose(len(input()))", CACHE), id="a cache that workers fill"),
+        pytest.param(
+            filling("defaults.found(index)", "defaults.choose(len(input()))", CACHE), id="a cache that workers fill"
+        ),
     ],
 )
 def test_a_configuration_that_workers_have(files: dict[str, str], told: Callable[..., Any]) -> None:

@@ -868,7 +868,9 @@ def load(path):
 
 
 @pytest.mark.parametrize(
-    ("maker", "found"), [("Rows", {"DLL302"}), ("getattr(import_module(module), name)", set())], ids=["its class", "any"]
+    ("maker", "found"),
+    [("Rows", {"DLL302"}), ("getattr(import_module(module), name)", set())],
+    ids=["its class", "any"],
 )
 def test_what_an_unknown_class_is_given_is_not_what_a_dataset_holds(
     maker: str, found: set[str], told: Callable[..., Any]

@@ -137,6 +137,10 @@ SILENT: dict[str, str] = {
             *('torch.ones(3, device="cuda")', 'torch.load(path, map_location="cuda")'),
         )
     },
+    "tensors that are on a GPU if there is one": dataset(
+        "self.rows = [torch.load(path).to(device) for path in paths]",
+        before='device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n',
+    ),
     "an array of numbers": dataset(
         "self.rows = np.empty(len(paths))\nfor i, path in enumerate(paths):\n    self.rows[i] = torch.load(path)"
     ),

@@ -330,7 +330,15 @@ class Tensors:
         site = self.world.call_site(value.file, value.call, value.frame)
         for argument in value.file.calls[value.call].args:
             if argument.keyword in (None, "device", "map_location"):
-                for one in self.world.values.evaluate(argument.value, site):
-                    if isinstance(one, Const) and str(one.value).partition(":")[0] == "cuda":
-                        return True
+                if any(map(self._is_gpu, self.world.values.evaluate(argument.value, site))):
+                    return True
         return False
+
+    def _is_gpu(self, value: Value) -> bool:
+        """Whether a value may name a GPU: "cuda:0", or `torch.device("cuda" if available else "cpu")`."""
+        if isinstance(value, Instance) and value.of == External("torch.device"):
+            first = self.world.made_with(value).positional[:1]
+            return any(
+                isinstance(one, Const) and self._is_gpu(one) for each in first for one in self.world.values.passed(each)
+            )
+        return isinstance(value, Const) and str(value.value).partition(":")[0] == "cuda"

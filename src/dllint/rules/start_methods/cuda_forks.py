@@ -313,7 +313,9 @@ class CudaForks:
     def _of_loader(self, loader: Loader) -> Poison | None:
         call = loader.file.calls[loader.call]
         ancestors = list(self._ancestors(loader.file, call.scope, loader.call, loader))
-        chosen = (one.source in ("explicit", "inherited") for one in self.project.regimes(loader) if one.method == "fork")
+        chosen = (
+            one.source in ("explicit", "inherited") for one in self.project.regimes(loader) if one.method == "fork"
+        )
         if not any(chosen):
             # What runs only in spawned processes is not in the one that forks: the loader's workers are spawned there.
             ancestors = [one for one in ancestors if not self._is_only_spawned(one.file, one.scope)]
