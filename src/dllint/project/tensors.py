@@ -328,11 +328,12 @@ class Tensors:
         """Whether the call that returns a tensor names a GPU: `torch.zeros(3, device="cuda")`, `x.to("cuda:0")`."""
         assert value.file is not None
         site = self.world.call_site(value.file, value.call, value.frame)
-        for argument in value.file.calls[value.call].args:
-            if argument.keyword in (None, "device", "map_location"):
-                if any(map(self._is_gpu, self.world.values.evaluate(argument.value, site))):
-                    return True
-        return False
+        return any(
+            self._is_gpu(one)
+            for argument in value.file.calls[value.call].args
+            if argument.keyword in (None, "device", "map_location")
+            for one in self.world.values.evaluate(argument.value, site)
+        )
 
     def _is_gpu(self, value: Value) -> bool:
         """Whether a value may name a GPU: "cuda:0", or `torch.device("cuda" if available else "cpu")`."""
