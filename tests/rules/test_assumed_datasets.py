@@ -70,6 +70,13 @@ FOUND: dict[str, dict[str, str]] = {
     },
 }
 SILENT: dict[str, dict[str, str]] = {
+    "the dataset of another program, beside one of the same name": {
+        "first/engine.py": ENGINE,
+        "first/rows.py": UNMARKED,
+        "first/eval.py": "from torch.utils.data import DataLoader\nfrom rows import Rows\n\n"
+        "def evaluate(path):\n    return list(DataLoader(Rows(path), num_workers=0))\n",
+        "second/rows.py": UNMARKED,
+    },
     "no workers": {"engine.py": ENGINE.replace("num_workers=self.num_workers", "num_workers=0"), "rows.py": UNMARKED},
     "no loader": {"rows.py": UNMARKED},
     "a loader without workers reads it": {

@@ -1142,3 +1142,46 @@ def test_calls_on_a_device_that_an_option_selects_are_one_finding(told: Callable
 
     assert found.severity == "warning"
     assert [place.message for place in found.related].count("this fails there too") == 1
+
+
+SPAWNED = """\
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return torch.zeros(3).to("cuda"){mark}
+
+def train(count):
+    for rows in DataLoader(Rows(), num_workers=2):
+        print(rows)
+
+def prepare(rank):
+    torch.cuda.set_device(rank)
+
+def work(rank, main, count):
+    prepare(rank)
+    main(count)
+
+def launch(main, count):
+    if count > 1:
+        mp.spawn(work, nprocs=count, args=(main, count))
+    else:
+        {first}main(count)
+
+if __name__ == "__main__":
+    launch(train, int(input()))
+"""
+
+
+@pytest.mark.parametrize(("first", "mark"), [("", ""), ("prepare(0); ", "  # DLL103")])
+def test_cuda_in_spawned_processes_alone_does_not_reach_forked_workers(
+    first: str, mark: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"train.py": SPAWNED.replace("{first}", first).replace("{mark}", mark)}
+
+    assert findings(files, **SELECT) == marks(files)

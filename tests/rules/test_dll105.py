@@ -281,3 +281,24 @@ def test_only_what_raises_is_an_error(told: Callable[..., Any]) -> None:
     (passed_by,) = told({"train.py": HEAD + FOUND["meant for mp.spawn"]}, **SELECT)
 
     assert (raises.severity, passed_by.severity) == ("error", "warning")
+
+
+@pytest.mark.parametrize(
+    ("workers", "severity"),
+    [("2", "error"), ("int(input())", "warning"), ("0 if rows.cached else count", "warning")],
+)
+def test_workers_that_may_never_start_make_no_error(workers: str, severity: str, told: Callable[..., Any]) -> None:
+    program = f"""
+mp.set_start_method("spawn")
+
+def main(rows, count):
+    for batch in DataLoader(rows, num_workers={workers}):
+        print(batch)
+
+if __name__ == "__main__":
+    main(*input())
+"""
+
+    (finding,) = told({"train.py": HEAD + program}, **SELECT)
+
+    assert finding.severity == severity

@@ -281,6 +281,17 @@ def load(path):
 def choose(size):
     cfg['size'] = size
 """
+CACHE = """\
+cfg = {}
+
+def choose(size):
+    cfg[size] = size
+
+def found(size):
+    if size not in cfg:
+        cfg[size] = size
+    return cfg[size]
+"""
 
 
 def filling(read: str, change: str, defaults: str = DEFAULTS, options: str = "") -> dict[str, str]:
@@ -323,6 +334,9 @@ def test_a_configuration_that_the_main_program_fills(
         pytest.param(
             filling("cfg.SIZE", "defaults.load('a')", options=", worker_init_fn=lambda _: defaults.load('a')"),
             id="workers fill it, too",
+        ),
+        pytest.param(
+            filling("defaults.found(index)", "defaults.choose(len(input()))", CACHE), id="a cache that workers fill"
         ),
     ],
 )

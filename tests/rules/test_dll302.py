@@ -837,3 +837,42 @@ def build(path):
     return DataLoader(Rows(path, ["train"]), num_workers=4, multiprocessing_context="spawn")
 """
     assert findings({"data.py": text}, select=["DLL302"]) == set()
+
+
+RESTORED = """
+from importlib import import_module
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, paths, size=1):
+        self.index = []
+        for path in paths:
+            self.index.extend((path, i) for i in range(size))
+
+    def __len__(self):
+        return len(self.index)
+
+    def __getitem__(self, i):
+        return self.index[i]
+
+def restored(path):
+    state = torch.load(path)
+    module, _, name = state["class"].rpartition(".")
+    return {maker}(state["arguments"], 3)
+
+def load(path):
+    return DataLoader(restored(path), num_workers=4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("maker", "found"),
+    [("Rows", {"DLL302"}), ("getattr(import_module(module), name)", set())],
+    ids=["its class", "any"],
+)
+def test_what_an_unknown_class_is_given_is_not_what_a_dataset_holds(
+    maker: str, found: set[str], told: Callable[..., Any]
+) -> None:
+    assert {one.code for one in told({"data.py": RESTORED.replace("{maker}", maker)}, **SELECT)} == found

@@ -137,6 +137,10 @@ SILENT: dict[str, str] = {
             *('torch.ones(3, device="cuda")', 'torch.load(path, map_location="cuda")'),
         )
     },
+    "tensors that are on a GPU if there is one": dataset(
+        "self.rows = [torch.load(path).to(device) for path in paths]",
+        before='device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n',
+    ),
     "an array of numbers": dataset(
         "self.rows = np.empty(len(paths))\nfor i, path in enumerate(paths):\n    self.rows[i] = torch.load(path)"
     ),
@@ -176,6 +180,11 @@ SILENT: dict[str, str] = {
         "            row['words'] = torch.zeros(9)\n        return self.rows[index]\n",
     ),
     "numbers of tensors": dataset("self.rows = [torch.load(path).sum().item() for path in paths]"),
+    "texts of a file": dataset(
+        "data = torch.load(paths)\nkept = torch.ones(9) > 0\n"
+        "self.rows = [name for name, keep in zip(data['names'], kept) if keep]"
+    ),
+    "rows of a tensor in a file": dataset("data = torch.load(paths)\nself.rows = [row for row in data['rows']]"),
     "what is not known": dataset("self.rows = [read(path) for path in paths]", before="from readers import read\n"),
     "forked": dataset(
         "self.rows = [torch.load(path) for path in paths]",
@@ -303,3 +312,37 @@ def test_what_few_means_can_be_set(told: Callable[..., Any]) -> None:
     settings = '[tool.dllint]\nselect = ["DLL303"]\n\n[tool.dllint.rules.DLL303]\nfew = 128\n'
 
     assert told({"data.py": source, "pyproject.toml": settings}) == ()
+
+
+FIELD = """
+from dataclasses import dataclass
+
+from transformers import AutoModel
+
+@dataclass
+class Parts:
+    model: object = None
+
+class Images(Dataset):
+    def __init__(self, paths):
+        parts = Parts()
+        parts.model = AutoModel.from_pretrained("a")  # DLL303
+        self.parts, self.paths = parts, paths
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return self.parts.model(self.paths[index])
+
+def build(paths):
+    return DataLoader(Images(paths), num_workers=4)
+"""
+
+
+def test_a_field_that_is_set_later_is_told_where_it_is_set(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"data.py": HEAD + FIELD}
+
+    assert findings(files, **SELECT) == marks(files)

@@ -12,6 +12,7 @@ from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 _IMPORTING = ("import_module", "__import__")
+_SCANNING = ("iter_modules", "walk_packages", "load_module")
 
 
 class ImportGraph:
@@ -151,7 +152,7 @@ class ImportGraph:
     def _close(self, ring: list[str], importing: dict[str, list[str]], found: dict[str, frozenset[str]]) -> None:
         """Set the roots of files that import one another, once those of all their importers are known."""
         given = {found[other] for path in ring for other in importing.get(path, ()) if other in found}
-        own = {path for path in ring if path not in importing or self._is_program(path)}
+        own = {path for path in ring if path not in importing or self.is_program(path)}
         roots = frozenset(own).union(*given) if own or len(given) != 1 else given.pop()
         for path in ring:
             found[path] = roots
@@ -178,7 +179,7 @@ class ImportGraph:
         """Whether all these files can be loaded where the top level of a script runs: by the script itself, by a
         program that imports it, or by name."""
         loaded = self.import_closure((script, *self.roots(script)))
-        return all(path in loaded or (self.imports_by_name(script) and not self._is_program(path)) for path in paths)
+        return all(path in loaded or (self.imports_by_name(script) and not self.is_program(path)) for path in paths)
 
     def _apart(self, one: str, other: str) -> bool:
         key = (one, other)
@@ -186,11 +187,11 @@ class ImportGraph:
         if found is None:
             mine, theirs = self.roots(one), self.roots(other)
             by_name = other in theirs and not self._is_run(other) and any(map(self.imports_by_name, mine))
-            certain = bool(mine and theirs) and all(map(self._is_program, mine | theirs))
+            certain = bool(mine and theirs) and all(map(self.is_program, mine | theirs))
             found = self._aparts[key] = certain and not by_name and not mine & theirs
         return found
 
-    def _is_program(self, path: str) -> bool:
+    def is_program(self, path: str) -> bool:
         """Whether a file is run by itself: a notebook, or a file with a `__main__` guard or the name of a test."""
         found = self._programs.get(path)
         if found is None:
@@ -202,7 +203,20 @@ class ImportGraph:
 
     def _is_run(self, path: str) -> bool:
         """Whether a file exists to be run: a notebook, a test, or a program outside of packages."""
-        return self.is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
+        return self.is_test(path) or (self.is_program(path) and not self._index.is_in_package(path))
+
+    def leaves_out(self, path: str, other: str) -> bool:
+        """Whether the programs with a file never load another one: nothing imports that one, it is no program itself,
+        and they import nothing by name. A decorator in it, which would register a class, then never runs."""
+        if other == path or other in self._importers() or self.is_program(other):
+            return False
+        by_name = self._scans or any(map(self.imports_by_name, self.roots(path) - {other}))
+        return not by_name and any(map(self.is_program, self.roots(path)))
+
+    @cached_property
+    def _scans(self) -> bool:
+        """Whether the project has code that imports all modules of a package."""
+        return any(file.facts.called.get(name) for file in self._files.values() for name in _SCANNING)
 
     def is_test(self, path: str) -> bool:
         """Whether a file has the name of a pytest or unittest test, and nothing imports it: `dataset_video_test.py` may

@@ -39,6 +39,8 @@ def assumed_loaders(world: World, datasets: Datasets, loaders: Sequence[Loader])
         fitting = [loader for loader in open_loaders if _fits(world, loader, cls)]
         if fitting:
             nearest = min(fitting, key=lambda loader: _distance(loader.file.path, cls.file.path))
+            if _has_a_nearer_namesake(world, nearest, cls):
+                continue
             paired.setdefault((nearest.file.path, nearest.call), []).append(Instance(cls))
     for loader in open_loaders:
         assumed = paired.get((loader.file.path, loader.call))
@@ -109,11 +111,19 @@ def _fits(world: World, loader: Loader, cls: Class) -> bool:
 
 
 def _makes(world: World, file: SourceFile, cls: Class) -> bool:
-    """Whether a file constructs objects of a class: then the analysis knows where they go."""
+    """Whether a file constructs objects of a class: then the analysis has seen where they go."""
     return any(
         where is file and cls in world.values.evaluate(file.calls[index].func, world.call_site(file, index, None))
         for where, index in world.called(cls.name)
     )
+
+
+def _has_a_nearer_namesake(world: World, loader: Loader, cls: Class) -> bool:
+    """Whether a class of the same name lies nearer to a loader. Then the loader belongs to another of the programs that
+    lie side by side in a repository, with modules of the same names."""
+    here = loader.file.path
+    far = _distance(here, cls.file.path)
+    return any(other.name == cls.name and _distance(here, other.file.path) < far for other in world.classes())
 
 
 def _distance(one: str, other: str) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Name
 from dllint.inference import fields, limits
+from dllint.inference.unions import union
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
@@ -319,7 +320,9 @@ class Datasets:
         for owner, store, site in fields.stores(self.world, value):
             assert isinstance(store.key, str)
             if store.key not in known:
-                values = self.world.values.attribute(value, store.key)
+                # What is assigned to the field later is kept at that assignment.
+                given = union(fields.given(self.world, value, store.key))
+                values = given or fields.default(self.world, value, store.key)
                 yield Kept(store.key, owner.file, store.scope, store, site, owner, values, generated=True)
 
     def _spread(self, value: Instance, known: set[str]) -> Iterator[Kept]:

@@ -253,11 +253,17 @@ class Project:
         key = (loader.file.path, loader.call)
         found = self._objects.get(key)
         if found is None:
-            here = (loader.file.path,)
             found = self._objects[key] = self.datasets.expand(
-                self.served(loader), lambda value: self.import_graph.together(here, self.programs.behind(value))
+                self.served(loader), lambda value: self._can_be_read(loader, value)
             )
         return found
+
+    def _can_be_read(self, loader: Loader, value: Instance) -> bool:
+        """Whether a program with a loader can make an object."""
+        assert isinstance(value.of, Class)
+        if not loader.assumed and self.import_graph.leaves_out(loader.file.path, value.of.file.path):
+            return False
+        return self.import_graph.together((loader.file.path,), self.programs.behind(value))
 
     def served(self, loader: Loader) -> Values:
         """The loader's dataset values, without those that only arrive on call paths with zero workers or with
@@ -453,7 +459,11 @@ class Project:
         key = (loader.file.path, loader.call)
         found = self._worker_runs.get(key)
         if found is None:
-            found = self._worker_runs[key] = list(self._find_worker_runs(loader))
+            found = self._worker_runs[key] = [
+                run
+                for run in self._find_worker_runs(loader)
+                if not self.import_graph.leaves_out(loader.file.path, run.file.path)
+            ]
         return found
 
     def runs_in_worker(self, loader: Loader, file: SourceFile, scope: int) -> bool:

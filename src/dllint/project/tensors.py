@@ -313,7 +313,8 @@ class Tensors:
         while name not in NEW_STORAGE:
             head, dot, method = name.rpartition("().")
             if not dot:
-                return name.startswith("torch.load[")
+                # An element of a part of the file may be a text, or a view of one tensor.
+                return name.startswith("torch.load[") and name.count("[") == 1
             operation = METHODS.get(method)
             if operation is None:
                 return False
@@ -327,9 +328,18 @@ class Tensors:
         """Whether the call that returns a tensor names a GPU: `torch.zeros(3, device="cuda")`, `x.to("cuda:0")`."""
         assert value.file is not None
         site = self.world.call_site(value.file, value.call, value.frame)
-        for argument in value.file.calls[value.call].args:
-            if argument.keyword in (None, "device", "map_location"):
-                for one in self.world.values.evaluate(argument.value, site):
-                    if isinstance(one, Const) and str(one.value).partition(":")[0] == "cuda":
-                        return True
-        return False
+        return any(
+            self._is_gpu(one)
+            for argument in value.file.calls[value.call].args
+            if argument.keyword in (None, "device", "map_location")
+            for one in self.world.values.evaluate(argument.value, site)
+        )
+
+    def _is_gpu(self, value: Value) -> bool:
+        """Whether a value may name a GPU: "cuda:0", or `torch.device("cuda" if available else "cpu")`."""
+        if isinstance(value, Instance) and value.of == External("torch.device"):
+            first = self.world.made_with(value).positional[:1]
+            return any(
+                isinstance(one, Const) and self._is_gpu(one) for each in first for one in self.world.values.passed(each)
+            )
+        return isinstance(value, Const) and str(value.value).partition(":")[0] == "cuda"

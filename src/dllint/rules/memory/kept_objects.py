@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.facts.nodes import CallRef
-from dllint.inference.values import Class, External, Instance, Mapping, Value
+from dllint.inference.values import CHOSEN, Class, External, Instance, Mapping, Value
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE, TEXT
 from dllint.linking.source import SourceFile
@@ -71,7 +71,17 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
         if opaque and (collected is not None or not by_field):
             continue
+        if reading is not None and reading.kind == OPAQUE and _is_chosen(project, value):
+            continue
         yield keeping, held
+
+
+def _is_chosen(project: Project, value: Instance) -> bool:
+    """Whether an unknown name chooses the class of an object, so that its arguments may be meant for another class."""
+    if value.file is None or value.call < 0:
+        return False
+    site = project.world.call_site(value.file, value.call, None)
+    return CHOSEN in project.world.values.evaluate(value.file.calls[value.call].func, site)
 
 
 def _under_tuples(project: Project, value: Instance, kept: Kept, holder: Class) -> tuple[SourceFile, Span] | None:

@@ -44,9 +44,13 @@ class ChangedConfigurations:
         seen: set[tuple[Change, str, int]] = set()
         for run in runs:
             for part, span, site in self._reads(run):
-                for change, holder in self._changes(part, site):
+                changes = list(self._changes(part, site))
+                # An entry that workers set themselves, as in a cache, needs no change from the main program.
+                if any((change.file.path, change.scope) in own for change, _ in changes):
+                    continue
+                for change, holder in changes:
                     key = (change, run.file.path, run.scope)
-                    if (change.file.path, change.scope) in own or change.file.path not in loaded or key in seen:
+                    if change.file.path not in loaded or key in seen:
                         continue
                     if globals_.only_in_the_program(change.file, change.scope, change.region):
                         seen.add(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -311,7 +312,14 @@ class CudaForks:
 
     def _of_loader(self, loader: Loader) -> Poison | None:
         call = loader.file.calls[loader.call]
-        found = self._poison(list(self._ancestors(loader.file, call.scope, loader.call, loader)))
+        ancestors = list(self._ancestors(loader.file, call.scope, loader.call, loader))
+        chosen = (
+            one.source in ("explicit", "inherited") for one in self.project.regimes(loader) if one.method == "fork"
+        )
+        if not any(chosen):
+            # What runs only in spawned processes is not in the one that forks: the loader's workers are spawned there.
+            ancestors = [one for one in ancestors if not self._is_only_spawned(one.file, one.scope)]
+        found = self._poison(ancestors)
         default = self.default_device(loader) if found is None else None
         if default is not None:
             # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`: `torch.empty(()).random_()`
@@ -388,6 +396,34 @@ class CudaForks:
                     for caller in callers
                     if caller.call >= 0 and not self.project.launches.at(caller.file, caller.call)
                 ]
+
+    def _is_only_spawned(self, file: SourceFile, scope: int) -> bool:
+        """Whether a function runs in no other processes than those that launches start by spawn or forkserver."""
+        todo, seen, spawned = [(file, scope)], set[tuple[str, int]](), False
+        while todo:
+            where, inner = todo.pop()
+            if (where.path, inner) in seen:
+                continue
+            seen.add((where.path, inner))
+            if where.scopes[inner].kind != "function" or limits.ANCESTORS.reached(len(seen)):
+                return False
+            callers = [one for one in self.world.calls.callers(Function(where, inner)) if one.call >= 0]
+            inside = [one for one in callers if not self.project.launches.at(one.file, one.call)]
+            methods = self._launched_by.get((where.path, inner), set())
+            if methods - {"spawn", "forkserver"} or not (methods or inside):
+                return False
+            spawned = spawned or bool(methods)
+            todo += [(one.file, one.file.calls[one.call].scope) for one in inside]
+        return spawned
+
+    @cached_property
+    def _launched_by(self) -> dict[tuple[str, int], set[str]]:
+        """The start methods of the processes that a function is the target of."""
+        found: dict[tuple[str, int], set[str]] = {}
+        for launch in self.project.launches.all():
+            for target in launch.targets:
+                found.setdefault(target.function.key, set()).update(launch.methods)
+        return found
 
     def _poison(self, ancestors: list[_Ancestor]) -> Poison | None:
         """The first certain poisoning call; if none is certain, the first one."""

@@ -75,12 +75,19 @@ def _of_loader(
     if poison is not None:
         for use in uses:
             finding = _use(project, use, process, poison, tuple(held))
-            yield finding if sure else replace(finding, severity="warning")
+            yield finding if sure and _is_loaded(project, loader, use) else replace(finding, severity="warning")
     if not uses:
         # The parent put the object on the GPU, so it has initialized CUDA.
         for one in kept:
             finding = _read(project, one, process)
             yield finding if sure else replace(finding, severity="warning")
+
+
+def _is_loaded(project: Project, loader: Loader, use: CudaUse) -> bool:
+    """Whether import statements lead from the programs with a loader to the code of its workers. A registry or a
+    configuration may name it without."""
+    programs = project.programs.above(loader.file, loader.file.calls[loader.call].scope)
+    return use.reached.file.path in project.import_graph.import_closure({loader.file.path, *programs})
 
 
 def _received(launch: Launch) -> str:

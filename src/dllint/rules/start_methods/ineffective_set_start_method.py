@@ -41,7 +41,7 @@ def _raising(project: Project, settings: MethodSettings, setting: SetCall) -> Fi
     again = settings.imported_again(setting)
     if again is not None:
         origin = Place(again.file.path, again.span, f"this starts processes by {again.method}")
-        return _finding(project, setting, "unguarded", origin, ())
+        return _finding(project, setting, "unguarded", origin, (), sure=again.sure)
     return None
 
 
@@ -54,7 +54,14 @@ def _passed_by(project: Project, settings: MethodSettings, setting: SetCall) -> 
 
 
 def _finding(
-    project: Project, setting: SetCall, message: str, origin: Place, trace: tuple[Place, ...], **values: str
+    project: Project,
+    setting: SetCall,
+    message: str,
+    origin: Place,
+    trace: tuple[Place, ...],
+    *,
+    sure: bool = True,
+    **values: str,
 ) -> Finding:
     call = setting.file.calls[setting.call]
     method = setting.methods[0] if len(setting.methods) == 1 else "…"
@@ -65,7 +72,7 @@ def _finding(
         call.span,
         message,
         {"method": method, "where": where, **values},
-        severity="warning" if message == "other" else "error",
+        severity="warning" if message == "other" or not sure else "error",
         trace=trace,
         related=() if trace else (origin,),
         statement=call.statement,

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """A statement that makes a setting raise or have no effect. `text` is its source."""
+    """A statement that makes a setting raise or have no effect. `text` is its source; `sure` is False where it may
+    start no process at all."""
 
     file: SourceFile
     span: Span
     text: str
     method: str = ""
+    sure: bool = True
 
 
 class MethodSettings:
@@ -148,12 +150,15 @@ class MethodSettings:
                 if method.name != "fork" and method.shown and self._imports(launch.file, launch.call, file):
                     started = launch.file.calls[launch.call]
                     return Place(launch.file, started.span, render(started.func, launch.file), method.name)
+        found: Place | None = None
         for loader in self.project.loaders:
             for regime in self.project.regimes(loader):
                 shown = regime.shown and regime.method != "fork" and regime.source != "inherited"
                 if shown and self._imports(loader.file, loader.call, file):
-                    return Place(loader.file, loader.span, loader.name, regime.method)
-        return None
+                    sure = regime.workers.kind == "some"
+                    if found is None or (sure and not found.sure):
+                        found = Place(loader.file, loader.span, loader.name, regime.method, sure)
+        return found
 
     def _imports(self, starting: SourceFile, index: int, file: SourceFile) -> bool:
         tops = self.project.programs.above(starting, starting.calls[index].scope)
