@@ -109,7 +109,7 @@ def _fits(world: World, loader: Loader, cls: Class) -> bool:
 
 
 def _makes(world: World, file: SourceFile, cls: Class) -> bool:
-    """Whether a file constructs objects of a class: then the analysis has seen what becomes of them."""
+    """Whether a file constructs objects of a class: then the analysis has seen what is done with them."""
     return any(
         where is file and cls in world.values.evaluate(file.calls[index].func, world.call_site(file, index, None))
         for where, index in world.called(cls.name)
