@@ -307,6 +307,25 @@ def test_diff_changes_nothing_and_applies(run: Run, hazard: Path) -> None:
     assert run("check", ".", "--diff") == Done(0, "", "")
 
 
+def test_a_diff_names_what_was_not_checked(run: Run, hazard: Path) -> None:
+    (hazard / "broken.py").write_text("x = 1\ndef f(:\n")
+    done = run("check", ".", "--diff")
+    assert done.status == 2 and done.out.startswith("--- train.py\n")
+    assert done.err.startswith("error: broken.py:2: DLL001 This file was not checked, because it does not parse")
+    done = run("check", "-", "--diff", text="def f(:\n")
+    assert done.status == 2 and done.err.startswith("error: -:1: DLL001 ")
+
+
+def test_a_diff_on_a_terminal_holds_no_control_characters(
+    run: Run, hazard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (hazard / "train.py").write_text(HAZARD.replace("rows)\n", "rows)  # \x1b[31m\n"))
+    assert "\x1b[31m" in run("check", ".", "--diff").out
+    monkeypatch.setattr("dllint.commands.fix.is_terminal", lambda stream: True)
+    out = run("check", ".", "--diff", "--color", "never").out
+    assert "\x1b" not in out and out.startswith("--- train.py\n+++ train.py\n@@ ")
+
+
 def test_a_suppressed_finding_is_not_mended(run: Run, hazard: Path) -> None:
     text = HAZARD.replace("rows)\n", "rows)  # noqa: DLL204\n")
     (hazard / "train.py").write_text(text)

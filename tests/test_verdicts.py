@@ -121,7 +121,7 @@ def test_without_a_run_nothing_is_said(check: Check) -> None:
 
 
 def test_a_missing_file(check: Check) -> None:
-    assert check("--with-run", "none.json") == (2, "", "error: --with-run: none.json: No such file or directory\n")
+    assert check("--with-run", "none.json") == (2, "", "error: --with-run: none.json: no such file\n")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ def read(path: str) -> bytes:
     Raises:
         CannotRead: with the reason in a few words.
     """
-    return reading.read(path, reading.NOTEBOOK_BYTES if path.endswith(SOURCE_SUFFIXES[1]) else reading.SOURCE_BYTES)
+    is_notebook = path.lower().endswith(SOURCE_SUFFIXES[1])
+    return reading.read(path, reading.NOTEBOOK_BYTES if is_notebook else reading.SOURCE_BYTES)
 
 
 def detect_encoding(data: bytes) -> str:

@@ -55,7 +55,7 @@ class ModuleIndex:
     def _find(self, importer: str, module: str, level: int) -> list[str]:
         plain = importer.replace("\\", "/")
         # Files that notebook cells write have paths below the notebook's own.
-        directory = plain if plain.endswith(".ipynb") else _parent(plain)
+        directory = plain if plain.lower().endswith(".ipynb") else _parent(plain)
         if level:
             for _ in range(level - 1):
                 directory = _parent(directory)

@@ -27,6 +27,8 @@ SETTINGS_BYTES = MIB // 4
 """Bytes of a `pyproject.toml` or `.gitignore`."""
 CONFIG_BYTES = MIB
 """Bytes of a JSON, YAML or TOML file that the checked program loads; a larger file is data."""
+REPORT_BYTES = 64 * MIB
+"""Bytes of a baseline, or of the report of a run."""
 INDEX_BYTES = 64 * MIB
 """Bytes of `.git/index`. That of Linux, with 90,000 files, has 9 MiB."""
 

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from dllint import files
 from dllint.config import has_project_mark
 from dllint.modules import INSTALLED
-from dllint.notebooks import SUFFIX, NotANotebook, read
+from dllint.notebooks import NotANotebook, is_notebook, read
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?=[\w.])(\.*)((?:\w[\w.]*)?)[ \t]+import\b|import[ \t]+([^#\r\n]+))", re.MULTILINE
@@ -111,7 +111,7 @@ def _imports(path: str, unsaved: Mapping[str, str | bytes]) -> Iterator[tuple[in
     except files.CannotRead:
         return
     data = given.encode("utf-8", "replace") if isinstance(given, str) else given
-    if path.endswith(SUFFIX):
+    if is_notebook(path):
         try:
             data = "".join(text.text for text in read(path, data).texts.values()).encode("utf-8", "replace")
         except NotANotebook:

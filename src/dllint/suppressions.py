@@ -16,6 +16,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from dllint.config import nearest_code
 from dllint.finding import Finding, Fix, ReplaceComment
@@ -41,6 +42,8 @@ _DIRECTIVE = re.compile(
 )
 _MARKER = re.compile("dllint:|noqa", re.IGNORECASE)
 _CODE = re.compile(r"[^\s,]+")
+_MOST_DIRECTIVES, _MOST_CODES = 50, 200
+"""Directives of one comment, and codes of one directive, that are read; further ones silence nothing."""
 
 
 @dataclass
@@ -106,7 +109,10 @@ def read(source: str, names: Mapping[str, str] | None = None) -> list[Suppressio
     found: list[Suppression] = []
     line, line_start, counted = 1, 0, 0
     for token in _STRING_OR_COMMENT.finditer(source):
-        if token.lastgroup != "comment" or not (directives := list(_DIRECTIVE.finditer(token.group()))):
+        if token.lastgroup != "comment":
+            continue
+        directives = list(islice(_DIRECTIVE.finditer(token.group()), _MOST_DIRECTIVES))
+        if not directives:
             continue
         for newline in _NEWLINE.finditer(source, counted, token.start()):
             line, line_start = line + 1, newline.end()
@@ -214,7 +220,8 @@ def _directives(
         group = next((name for name in ("listed", "bare", "noqa") if match[name] is not None), None)
         codes = (
             tuple(
-                (code.group(), code.start()) for code in _CODE.finditer(comment, match.start(group), match.end(group))
+                (code.group(), code.start())
+                for code in islice(_CODE.finditer(comment, match.start(group), match.end(group)), _MOST_CODES)
             )
             if group
             else ()

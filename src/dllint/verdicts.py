@@ -15,6 +15,7 @@ from typing import Any
 from dllint.config import ConfigError
 from dllint.finding import VERDICTS, Finding, Verdict
 from dllint.linter import Report
+from dllint.reading import REPORT_BYTES, CannotRead, read
 from dllint.run_report import RUN_VERSION
 from dllint.span import Span
 
@@ -56,10 +57,9 @@ def with_run(report: Report, path: str) -> Report:
 
 def _read(path: str) -> _Run:
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except OSError as error:
-        raise ConfigError(f"--with-run: {path}: {error.strerror or error}") from None
+        content = json.loads(read(path, REPORT_BYTES).decode("utf-8"))
+    except CannotRead as error:
+        raise ConfigError(f"--with-run: {path}: {error.reason}") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"--with-run: {path} is no JSON ({error}); `dllint run --output-format json` writes it"

@@ -307,6 +307,12 @@ ROWS = [
     Row("`cache-dir` names a directory of sources", several(
         write("pyproject.toml", '[tool.dllint]\ncache-dir = "src"\n'), write("src/.gitignore", "x\n")), 2, OTHER,
         unharmed=untouched("src/.gitignore", "x\n")),
+    *(Row(f"the file of `{option}` is a link", several(
+        lambda project: (project.parent / "victim").write_text("precious"), link("out", "../victim")), 2,
+        "not written, because a link leads out of the working directory", (option, f"{name}out"), unharmed=precious)
+        for option, name in (("--output-file", ""), ("--output", "sarif="), ("--write-baseline", ""))),
+    Row("the directory of a report is a link", link("out", "../.."), 2, "a link leads out of the working directory",
+        ("--output-file", "out/made"), unharmed=lambda project: not (project.parents[1] / "made").exists()),
     # What is true
     Row("starts behind conditions that never hold", never, 0, f"No findings in {len(NEVER)} files.",
         ("--select", "DLL102")),
@@ -346,6 +352,9 @@ ROWS = [
     Row("a pipe as a cache entry", entry(None)),
     Row("a pipe as `x.py`", pipe("x.py")),
     Row("`/dev/zero` behind `.gitignore`", several(write(".git/HEAD", ""), link(".gitignore", "/dev/zero"))),
+    *(Row(f"{kind} as the file of `{option}`", build, 2, "not a regular file", (option, "b.json"))
+        for option in ("--baseline", "--with-run")
+        for kind, build in (("a pipe", pipe("b.json")), ("`/dev/zero`", link("b.json", "/dev/zero")))),
     Row("`/dev/zero` behind a cache entry", entry("/dev/zero", linked=True)),
     Row("a cache entry that unpacks to 120 MB", entry(b"[" + b"[[]]," * (20 << 20) + b"[]]")),
     Row("20 functions that each start all 20", write("train.py", launchers(20)), line="DLL101"),
@@ -358,6 +367,18 @@ ROWS = [
         "too large to be parsed: more than 320,000 tokens"),
     Row("100,000 short lines", write("train.py", HAZARD + "a\n" * 100_000), 2,
         " tokens in 100,00"),
+    Row("operators inside one another, 5,000 deep", write("train.py", f"{HAZARD}x = {'not ' * 5000}1\n"), 2,
+        "operators nest too deeply"),
+    Row("powers of powers on 50 lines", write("train.py", HAZARD + f"x = {'2**' * 1000}1\n" * 50), 2,
+        "operators nest too deeply"),
+    Row("signs in the field of an f-string", write("train.py", HAZARD + f"x = f'{{{'- ' * 2500}1}}'\n" * 3), 2,
+        "operators nest too deeply"),
+    Row("operators side by side", write("train.py", HAZARD + "x = " + " + ".join(["-a[-1]**2"] * 300) + "\n")),
+    Row("an f-string of 300,000 fields", write("train.py", f"{HAZARD}x = f'{'{a}' * 300_000}'\n"), 2,
+        "more than 320,000 tokens"),
+    Row("8,000 suppressions in one comment", write("train.py", f"{HAZARD}x = 1  {'# noqa: DLL101 ' * 8000}\n")),
+    Row("30,000 codes in one suppression", write(
+        "train.py", f"{HAZARD}x = 1  # dllint: ignore[{'DLL101,' * 30_000}]\n")),
     Row("4,000 functions with loaders", several(
         write("train.py", LOADERS + "".join(
             f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(4000))),

@@ -188,6 +188,13 @@ def test_standard_input_can_be_a_notebook(notebook: Make) -> None:
     assert done.stdout == path.read_bytes().replace(b"  # dllint: ignore[DLL201]", b"")
 
 
+def test_a_notebook_is_one_in_any_case(notebook: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    """As Python its JSON would be one valid expression without findings."""
+    path = notebook(IMPORTS, LAMBDA)
+    path = path.rename(path.with_name("TRAIN.IPYNB"))
+    assert found(capsys, path) == [("DLL204", "TRAIN.IPYNB", 2, 1)]
+
+
 @pytest.mark.parametrize("name", ["github", "lsp"])
 def test_formats_that_know_files_only_name_the_line_of_the_document(
     notebook: Make, capsys: pytest.CaptureFixture[str], name: str

@@ -14,6 +14,7 @@ from dllint.commands.output import write
 from dllint.config import ConfigError
 from dllint.finding import Finding
 from dllint.linter import Report
+from dllint.reading import REPORT_BYTES, CannotRead, read
 from dllint.reporters.source import shown_path, split_lines
 
 VERSION = 1
@@ -66,8 +67,7 @@ def write_baseline(report: Report, path: str) -> None:
 
 def _read(path: str) -> Counter[tuple[str, str, str]]:
     try:
-        with open(path, encoding="utf-8") as stream:
-            document = json.load(stream)
+        document = json.loads(read(path, REPORT_BYTES).decode("utf-8"))
         if document["version"] != VERSION:
             raise ConfigError(f"--baseline: {path} has version {document['version']}, not {VERSION}")
         return Counter(
@@ -76,10 +76,10 @@ def _read(path: str) -> Counter[tuple[str, str, str]]:
                 for one in document["findings"]
             }
         )
-    except FileNotFoundError:
-        raise ConfigError(f"--baseline: {path} does not exist (`--write-baseline {path}` writes it)") from None
-    except OSError as error:
-        raise ConfigError(f"--baseline: {path} cannot be read: {error.strerror or error}") from None
+    except CannotRead as error:
+        if not os.path.lexists(path):
+            raise ConfigError(f"--baseline: {path} does not exist (`--write-baseline {path}` writes it)") from None
+        raise ConfigError(f"--baseline: {path} cannot be read: {error.reason}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, ConfigError):
             raise

@@ -11,14 +11,14 @@ from dataclasses import replace
 from dllint import files, linter, notebooks, suppressions
 from dllint.commands.conclusion import Check, Request, conclude, tell_beside
 from dllint.commands.exits import CLEAN, FAILED, FOUND
-from dllint.commands.output import tell
+from dllint.commands.output import is_terminal, tell
 from dllint.finding import Finding, shown_only
 from dllint.fixes.diff import file_diff
 from dllint.fixes.offers import offered
 from dllint.fixes.passes import Applied, FixRun, fix_until_stable
 from dllint.fixes.write import WriteError, encode, fixed_content, write_fixed
 from dllint.linter import Execution, Report
-from dllint.reporters.source import counted, shown_path
+from dllint.reporters.source import counted, plain, shown_path, split_lines
 
 
 def mend(check: Check, report: Report) -> int:
@@ -148,16 +148,29 @@ def _print_diffs(request: Request, run: FixRun, report: Report) -> int:
         cells = report.notebooks.get(path)
         shown = shown_path(path if cells is None else cells.notebook, os.getcwd())
         if cells is None:
-            sys.stdout.write(file_diff(shown, old, new))
+            _write_diff(file_diff(shown, old, new))
             continue
         for cell, source in cells.changed_cells(new).items():
-            sys.stdout.write(file_diff(f"{shown}:cell {cell.number}", cell.source, source))
+            _write_diff(file_diff(f"{shown}:cell {cell.number}", cell.source, source))
+    # The diff shows no findings, and without these the exit code 2 would stand there alone.
+    unreadable = [one for one in report.findings if one.code == suppressions.NEVER_SUPPRESSED]
+    for one in unreadable:
+        where = f"{shown_path(_file_of(one.path, report), os.getcwd())}:{one.span.line}"
+        tell([f"{where}: {one.code} {one.text}"], "error")
     tell_beside(report, request)
     if run.texts:
         _say(f"Would fix {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
     if report.incomplete:
         return FAILED
     return FOUND if run.texts and not request.exit_zero else CLEAN
+
+
+def _write_diff(diff: str) -> None:
+    """Write a diff: to a terminal without control characters, elsewhere as `git apply` needs it."""
+    if is_terminal(sys.stdout):
+        lines = split_lines(diff.removesuffix("\n"))
+        diff = "".join("\t".join(map(plain, line.split("\t"))) + "\n" for line in lines)
+    sys.stdout.write(diff)
 
 
 def _summarize(request: Request, applied: Sequence[Applied], report: Report) -> None:

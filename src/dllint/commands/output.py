@@ -28,14 +28,23 @@ def write(text: str, option: str, path: str) -> None:
     """Write a file that an option names.
 
     Raises:
-        ConfigError: the file cannot be written.
+        ConfigError: the file cannot be written, or a link in the working directory leads out of it.
     """
     from dllint.fixes.write import WriteError, write_atomically
+    from dllint.reading import lies_within
 
+    here = os.getcwd()
+    if os.path.abspath(path).startswith(here.rstrip(os.sep) + os.sep) and not lies_within(path, here):
+        raise ConfigError(f"{option}: {path}: not written, because a link leads out of the working directory")
     try:
         write_atomically(path, text.encode("utf-8", "backslashreplace"))
     except WriteError as error:
         raise ConfigError(f"{option}: {error}") from None
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether a person reads what is written to a stream."""
+    return bool(stream.isatty())
 
 
 def wants_color(choice: str, stream: Any) -> bool:

@@ -13,7 +13,7 @@ from dllint.commands.settings import Choice
 from dllint.config import ConfigError
 from dllint.finding import Place
 from dllint.linter import Execution, Linked
-from dllint.notebooks import SUFFIX
+from dllint.notebooks import is_notebook
 from dllint.reporters import Style, TraceFormat, render
 from dllint.reporters.source import counted
 from dllint.span import Span
@@ -33,7 +33,7 @@ def run(
         raise ConfigError(f"{given}: no such file")
     if os.path.isdir(given):
         raise ConfigError(f"{given}: is a directory; name a file, or a line of one as FILE:LINE")
-    if given.endswith(SUFFIX):
+    if is_notebook(given):
         raise ConfigError(f"{given}: a notebook is not traced; `dllint check {given}` checks it")
     settings = choice.load((given,))
     with progress_bar() as progress:

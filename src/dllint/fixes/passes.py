@@ -15,7 +15,7 @@ from dllint.fixes.sources import read as read_source
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
 from dllint.fixes.tree import parse
 from dllint.fixes.unused import without_unused
-from dllint.notebooks import SUFFIX
+from dllint.notebooks import is_notebook
 
 PASSES = 10
 """Maximum number of passes."""
@@ -298,7 +298,7 @@ def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
 def _tidied(path: str, old: str, new: str) -> str:
     """Return the new text without imports and variables that became unused. `__init__.py` files and notebooks are
     returned unchanged: others may use their names."""
-    if path.endswith(("__init__.py", SUFFIX)):
+    if path.endswith("__init__.py") or is_notebook(path):
         return new
     tidy = without_unused(old, new)
     return tidy if _parses(tidy) else new

@@ -12,7 +12,7 @@ from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Defi
 from dllint.facts.nodes import last_name as last_name
 from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Region, Scope
 from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
-from dllint.notebooks import SUFFIX
+from dllint.notebooks import is_notebook
 from dllint.span import Span
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class SourceFile:
     @property
     def is_notebook(self) -> bool:
         """Whether the file consists of the cells of a notebook, which nothing imports."""
-        return self.path.endswith(SUFFIX)
+        return is_notebook(self.path)
 
     def __lt__(self, other: SourceFile) -> bool:
         return self.path < other.path

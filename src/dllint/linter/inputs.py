@@ -62,7 +62,7 @@ def read(
         except files.CannotRead as error:
             run.unreadable[path] = Unreadable("read", {"reason": error.reason})
             continue
-        if path.endswith(notebooks.SUFFIX):
+        if notebooks.is_notebook(path):
             _read_notebook(run, path, given if isinstance(given, bytes) else given.encode("utf-8", "replace"), edited)
             continue
         given = edited.get(path, given)

@@ -108,7 +108,7 @@ def report_of(run: Run, findings: Iterable[Finding]) -> Report:
         if rule.code == UNREADABLE
         for path, why in run.unreadable.items()
         # Nothing imports a notebook, so a broken one that was not asked for does not affect this check.
-        if path in run.asked or not file_of(run, path).endswith(notebooks.SUFFIX)
+        if path in run.asked or not notebooks.is_notebook(file_of(run, path))
     ]
     by_place = sorted(findings, key=lambda one: (one.path, one.span, one.code, one.text))
     once = said_once(by_place, run.texts)

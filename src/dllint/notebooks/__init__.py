@@ -15,6 +15,7 @@ from __future__ import annotations
 from dllint.notebooks.document import SUFFIX as SUFFIX
 from dllint.notebooks.document import Cell as Cell
 from dllint.notebooks.document import NotANotebook as NotANotebook
+from dllint.notebooks.document import is_notebook as is_notebook
 from dllint.notebooks.texts import MARK as MARK
 from dllint.notebooks.texts import CannotPlace as CannotPlace
 from dllint.notebooks.texts import CellText as CellText

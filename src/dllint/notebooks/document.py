@@ -20,6 +20,11 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _DECODER = json.JSONDecoder()
 
 
+def is_notebook(path: str) -> bool:
+    """Whether a path names a notebook, in any case: macOS and Windows open `A.IPYNB` as they do `a.ipynb`."""
+    return path[-len(SUFFIX) :].lower() == SUFFIX
+
+
 class NotANotebook(Exception):
     """A file that is not a notebook of format 4. `reason` is a few words; `line` counts from 1."""
 

@@ -6,7 +6,8 @@ come from the tokens, so that omissions shift none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from dllint.facts.extract.tokens import Tokens
 
@@ -17,6 +18,19 @@ MOST_TOKENS = 320_000
 _MOST_WEIGHT, _STATEMENT = 500_000, 6
 """The largest weight of a text, which is its tokens plus six per statement line. A line of one name takes up to 12 KiB
 and 60 µs (measured), so this is less than 1 GiB. The largest file of PyTorch has 226,000."""
+_FIELD_TOKENS = 5
+"""What a field of an f-string counts: it takes up to 7 KiB and 60 µs (measured), and an f-string is one token."""
+_MOST_NESTING, _SHORT_CHAIN = 800_000, 100
+"""The largest sum of the depths of operators that nest to the right, and the chain below which it is not counted.
+libcst takes up to 380 bytes for each unit (measured): memory that grows with the square of `- - - 1` or `2**2**2`."""
+_SIGNS = frozenset("+-~")
+_BINARY = frozenset(("+", "-", "*", "/", "//", "%", "@", "<<", ">>", "&", "|", "^", "<", ">", "<=", ">=", "==", "!="))
+_JOINING = frozenset(("in", "is", "and", "or", "if"))
+_FIELD = re.compile(r"\{([^{}]{100,})")
+_NESTING_IN_FIELD = re.compile(r"[-+~]|\*\*|\b(?:not|lambda|else)\b")
+_LINE_END, _CONTINUATION = re.compile(r"[\r\n]"), re.compile(r"\\(?:\r\n|[\r\n])")
+_VALUE_ENDS = re.compile(r"[\w)\]}'\".]\Z")
+_BEFORE_A_SIGN = frozenset(("and", "or", "not", "in", "is", "if", "else", "lambda", "return", "yield", "await"))
 REST = "__and_more__"
 """The name that stands for the omitted elements, whose number is unknown."""
 _LONG = 2_000
@@ -55,10 +69,62 @@ def shortened(source: str, tokens: Tokens) -> str:
 def too_large(source: str, tokens: Tokens) -> str:
     """Return why a text, whose tokens are those left after shortening, is too large to parse; "" if it is not."""
     count = len(tokens.texts)
+    if count + _FIELD_TOKENS * source.count("{") > MOST_TOKENS:
+        count += _FIELD_TOKENS * sum(text.count("{") for text in tokens.texts if len(text) > 1)
     if count > MOST_TOKENS:
         return f"more than {MOST_TOKENS:,} tokens"
+    if tokens.chain > _SHORT_CHAIN and _nesting(source, tokens) > _MOST_NESTING:
+        return "operators nest too deeply"
     lines = _statements(source, tokens) if count * (1 + _STATEMENT) > _MOST_WEIGHT else 0
     return f"{count:,} tokens in {lines:,} statements" if count + lines * _STATEMENT > _MOST_WEIGHT else ""
+
+
+def _nesting(source: str, tokens: Tokens) -> int:
+    """Return the sum of the depths of all operators whose right operand is parsed inside of them."""
+    found = outside = wide = negations = tight = done = 0
+    opened: list[tuple[int, int, int, int]] = []
+    before = ""
+    for text, start, end in zip(tokens.texts, tokens.starts, tokens.ends, strict=True):
+        if not opened and _LINE_END.search(_CONTINUATION.sub("", source[done:start])):
+            wide = negations = tight = 0
+            before = ""
+        done = end
+        depth = outside + wide + negations + tight
+        if text in ("lambda", "else"):
+            wide, negations, tight = wide + 1, 0, 0
+            found += depth + 1
+        elif text == "**" or (text in _SIGNS and _is_sign(before)):
+            tight += 1
+            found += depth + 1
+        elif text == "not" and before != "is" and _is_sign(before):
+            negations += 1
+            found += depth + 1
+        elif text in _BINARY or text in _JOINING:
+            tight = 0
+            if text in ("and", "or", "if"):
+                negations = 0
+        elif text in "([{":
+            opened.append((outside, wide, negations, tight))
+            outside, wide, negations, tight = depth, 0, 0, 0
+        elif text in ")]}" and opened:
+            outside, wide, negations, tight = opened.pop()
+        elif text in ",;":
+            wide = negations = tight = 0
+        elif len(text) > _SHORT_CHAIN:
+            found += sum(_nesting_in_fields(text, depth))
+        before = text
+    return found
+
+
+def _is_sign(before: str) -> bool:
+    """Whether an operator after this token has no left operand."""
+    return before in _BEFORE_A_SIGN or not _VALUE_ENDS.search(before)
+
+
+def _nesting_in_fields(text: str, depth: int) -> Iterator[int]:
+    for field in _FIELD.finditer(text.replace("{{", "")):
+        inside = sum(1 for _ in _NESTING_IN_FIELD.finditer(field[1]))
+        yield inside * depth + inside * (inside + 1) // 2
 
 
 def _statements(source: str, tokens: Tokens) -> int:
