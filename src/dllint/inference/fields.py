@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
 from dllint.facts.schema import Annotation, Event
 from dllint.inference.interface import Engine
-from dllint.inference.makings import objects_of
 from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, Site, Values
 from dllint.linking.assignments import Store
 from dllint.linking.source import last_name
@@ -39,11 +38,7 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
         return []
     if value.call < 0 or value.file is None:
         default = _default(world, value.of, name)
-        if default and not _made_anywhere(world, value.of):
-            return [default, (UNKNOWN,)]
-        passed = (argument(world, one, name) for one in objects_of(world, value.of))
-        groups = [world.values.passed(one) for one in passed if one is not None]
-        return [*groups, default] if groups and default else groups
+        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
     actuals = world.made_with(value)
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)

@@ -22,11 +22,6 @@ def tells_nothing(value: Value) -> bool:
     return value.of.name.rpartition(".")[2][:1].islower()
 
 
-def comes_from_outside(value: Value) -> bool:
-    """Whether a value is the result of a method of another package's object, such as a configuration that builds it."""
-    return tells_nothing(value) and isinstance(value, Instance) and "()." in value.of.name
-
-
 def told_by_tests(world: Engine, name: str, site: Site) -> Values:
     """Return an object of each class that an unknown value has passed an `isinstance` test of; empty without such a
     test, or if one names a class outside the project."""

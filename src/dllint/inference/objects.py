@@ -9,7 +9,6 @@ from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, fields, limits, named_tuples
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
-from dllint.inference.isinstance_tests import comes_from_outside
 from dllint.inference.memo import Table
 from dllint.inference.stores_in_callees import set_by_callee
 from dllint.inference.unions import union
@@ -411,7 +410,7 @@ class Objects:
 
     def _or_annotated(self, value: Instance, name: str, found: Values) -> Values:
         """Return the values, or instances of the annotated class if the values say nothing."""
-        if all(one in (UNKNOWN, NONE) or comes_from_outside(one) for one in found):
+        if all(one in (UNKNOWN, NONE) for one in found):
             return self._annotated(value, name) or found
         return found
 
