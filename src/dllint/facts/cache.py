@@ -141,7 +141,7 @@ def to_json(facts: FileFacts) -> Any:
             (
                 *(scope.kind, scope.name, scope.parent, scope.region, scope.span, scope.header),
                 *(plain(scope.decorators), plain(scope.params), plain(scope.bases)),
-                *(scope.is_async, scope.is_generator, scope.end, plain(scope.events)),
+                *(scope.is_async, scope.is_generator, scope.end, plain(scope.returns), plain(scope.events)),
             )
             for scope in facts.scopes
         ],
@@ -192,6 +192,7 @@ def _scope(
     is_async: bool,
     is_generator: bool,
     end: int,
+    returns: Any,
     events: Any,
 ) -> Scope:
     scope = Scope(
@@ -210,6 +211,7 @@ def _scope(
         is_async,
         is_generator,
         end=end,
+        returns=_or_none(returns),
     )
     if not all(len(one) == 7 and len(one[1]) == 4 and (one[6] is None or len(one[6]) == 4) for one in events):
         raise ValueError("an event has another shape")
@@ -235,7 +237,7 @@ def _check_numbers(facts: FileFacts, data: Any, payload: bytes) -> None:
         and all(0 <= one.parent < max(at, 1) for at, one in enumerate(facts.regions))
         and all(-1 <= scope.parent < at and 0 <= scope.region < regions for at, scope in enumerate(facts.scopes))
         and all(-1 <= scope.end < regions for scope in facts.scopes)
-        and all(0 <= event[2] < regions for scope in data[0] for event in scope[12])
+        and all(0 <= event[2] < regions for scope in data[0] for event in scope[13])
         and all(0 <= at < calls for found in facts.called.values() for at in found)
         and all(0 <= at < scopes for found in facts.loaded.values() for at in found)
         and max(map(int, _CALLS.findall(payload)), default=0) < max(calls, 1)

@@ -53,7 +53,7 @@ from dllint.facts.nodes import Expr as Expr
 from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 8
+FACTS_VERSION = 9
 """Increased whenever the extracted facts or their encoding change."""
 
 
@@ -166,6 +166,7 @@ class Scope:
         header: from `def`/`async def`/`class`/`lambda` to the end of the name (a lambda: the whole expression).
         bases: arguments of a class statement (including `metaclass=`).
         end: of a function: the region in which control reaches the end of its body; -1 if it never does.
+        returns: the annotation of what a function returns.
     """
 
     kind: str
@@ -180,6 +181,7 @@ class Scope:
     is_async: bool = False
     is_generator: bool = False
     end: int = -1
+    returns: Optional[Expr] = None
     events: list[Event] = field(default_factory=list)
 
     if not TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
-from dllint.inference.values import UNKNOWN, Display, Instance, Mapping, Site, Unknown, Value, Values, const
+from dllint.inference.values import UNKNOWN, Display, Instance, Keywords, Mapping, Site, Unknown, Value, Values, const
 from dllint.linking.expressions import summands
 
 
@@ -46,7 +46,7 @@ class AllEntries:
         opened = isinstance(value, Instance) and (
             value.of == GENERATOR or self.defaults.is_one(value) or iterating.is_mapped(value)
         )
-        if not isinstance(value, (Display, Mapping)) and not opened:
+        if not isinstance(value, (Display, Mapping, Keywords)) and not opened:
             return () if isinstance(value, Unknown) else (value,)
         return self.world.memory.remember(self._flattened, value, lambda: self._flatten(value), ())
 
@@ -63,6 +63,8 @@ class AllEntries:
                     inner.update(dict.fromkeys(self.world.mappings.elements(one)))
                 elif isinstance(one, Mapping):
                     inner.update(dict.fromkeys(self.values(one)))
+                elif isinstance(one, Keywords):
+                    inner.update(dict.fromkeys(one for group in self._passed(one) for one in group))
                 elif not isinstance(one, Unknown):
                     found[one] = None
                     if isinstance(one, Instance) and self.defaults.is_one(one):
@@ -73,6 +75,17 @@ class AllEntries:
             seen.update(level)
         found.update((one, None) for one in level if not isinstance(one, Unknown))
         return tuple(found)
+
+    def _passed(self, value: Keywords) -> Iterator[Values]:
+        """Yield the values of the keyword arguments that `**options` takes."""
+        given = value.frame.actuals if value.frame is not None else None
+        if given is None:
+            return
+        named = {param.name for param in value.function.file.scopes[value.function.scope].params}
+        yield from (self.world.values.passed(one) for name, one in given.keywords.items() if name not in named)
+        for one in given.mappings:
+            if one.expr is not None and one.site is not None:
+                yield self.merged(one.expr, one.site, keys=False)
 
     def _all(self, value: Mapping, keys: bool) -> Values:
         """Return all values, or all keys."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import CallRef
+from collections.abc import Iterator
+
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Class, External, Function, Instance, Site, Unknown, Value, Values
@@ -10,6 +12,7 @@ from dllint.linking.source import SourceFile, last_name
 
 _SAME_FUNCTION = frozenset({"wraps", "lru_cache", "cache"})
 """Decorators whose result behaves like the decorated function."""
+_SINGLE_DISPATCH = External("functools.singledispatch")
 
 
 def defined(site: Site, index: int) -> Class | Function:
@@ -61,7 +64,21 @@ def kept(world: Engine, found: Values, decoration: int, site: Site) -> Values:
         replaced = list(found)
     if any(isinstance(one, Class) for one in given):
         replaced = [one for one in replaced if not isinstance(one, Class) or one.file.scopes[one.scope].parent == 0]
+    if _SINGLE_DISPATCH in world.values.evaluate(site.file.calls[decoration].func, site):
+        return union([given, *(tuple(_registered(one)) for one in given if isinstance(one, Function))])
     return tuple(replaced) if found and len(replaced) == len(found) else union([tuple(replaced), given])
+
+
+def _registered(generic: Function) -> Iterator[Value]:
+    """Yield the functions of the same file that a generic function runs for some class of its first argument: those
+    that its `register` decorates (docs.python.org, "functools.singledispatch")."""
+    file = generic.file
+    register = Attribute(Name(generic.name), "register")
+    for index, scope in enumerate(file.scopes):
+        for decorator in scope.decorators if scope.kind == "function" else ():
+            expr = decorator.expr
+            if (file.calls[expr.index].func if isinstance(expr, CallRef) else expr) == register:
+                yield Function(file, index)
 
 
 def _is_decorated(value: Value) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from dllint.facts.nodes import (
     Attribute,
@@ -39,7 +39,7 @@ from dllint.facts.nodes import (
     UnaryOp,
     Walrus,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, generators, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Held, Passed
@@ -49,6 +49,7 @@ from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
+from dllint.inference.isinstance_tests import tells_nothing, told_by_tests
 from dllint.inference.memo import Table
 from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
 from dllint.inference.new_objects import made_by
@@ -176,6 +177,8 @@ class Evaluator:
             values = self.world.imports.or_starred(name, values, found, site)
         if site.region and len(values) > 1:
             values = of_tests(self.world, Name(name), site, values)
+        if len(values) == 1 and (values[0] == UNKNOWN or tells_nothing(values[0])) and site.file.asks_class:
+            values = told_by_tests(self.world, name, site) or values
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
 
     def _surviving(self, name: str, binding: Binding, where: Site, site: Site) -> Values:
@@ -192,7 +195,9 @@ class Evaluator:
         if kind == "param":
             return self.world.parameters.values(Function(site.file, site.scope), name, site.frame)
         if kind == "value":
-            return self.owned(self.evaluate(binding.expr, site), binding.expr, site, (site.scope, name))
+            values = self.owned(self.evaluate(binding.expr, site), binding.expr, site, (site.scope, name))
+            detail = binding.event.detail if values == (UNKNOWN,) and binding.event is not None else None
+            return (isinstance(detail, Annotation) and self.world.hierarchy.annotated(detail.expr, site)) or values
         if kind == "def":
             return self.definition(site, binding.number)
         if kind == "import":
@@ -455,7 +460,24 @@ class Evaluator:
             end = (entry.span.end_line, entry.span.end_column)
             if frame is None or not self.world.impossible(Site(function.file, function.scope, entry.end, end, frame)):
                 groups.append((NONE,))
-        return union(groups)
+        found = union(groups)
+        if entry.returns is None or any(one not in (UNKNOWN, NONE) for one in found):
+            return found
+        return self._promised(function, found) or found
+
+    def _promised(self, function: Function, found: Values) -> Values:
+        """Return what the annotation of a function says of its result, where the body tells nothing; empty where the
+        body returns None, or other methods replace it."""
+        entry = function.file.scopes[function.scope]
+        if UNKNOWN not in found and entry.events_of("return"):
+            return ()
+        owner = function.file.method_of(function.scope)
+        if UNKNOWN not in found and owner is not None:
+            below = self.world.hierarchy.overrides(Class(function.file, owner), function.name)
+            if any(one.key != function.key for one in below):
+                return ()
+        site = Site(function.file, max(entry.parent, 0), entry.region, (0, 0), None)
+        return self.world.hierarchy.annotated(cast(Expr, entry.returns), site)
 
 
 def _is_number(expr: Expr) -> bool:

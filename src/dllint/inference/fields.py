@@ -33,12 +33,12 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     assert isinstance(value.of, Class)
     if not has_fields(world, value.of):
         return []
-    if value.call < 0 or value.file is None:
-        default = _default(world, value.of, name)
-        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
     names = _names(world, value.of)
     if name not in names:
         return []
+    if value.call < 0 or value.file is None:
+        default = _default(world, value.of, name)
+        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
     actuals = world.made_with(value)
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)

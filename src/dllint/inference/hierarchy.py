@@ -7,22 +7,16 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript, Tuple
+from dllint.facts.nodes import CallRef, Expr, Name, Subscript
 from dllint.inference import limits
+from dllint.inference.annotations import Annotations
 from dllint.inference.fields import NAMED_TUPLE, has_fields
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.names import AFTER_FIELDS
-from dllint.inference.unions import union
-from dllint.inference.values import CHOSEN, Class, External, Function, Instance, Site, Value, Values
+from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
 from dllint.linking.source import last_name
-
-_ALTERNATIVES = frozenset({"Optional", "Union"})
-_QUALIFIERS = frozenset({"Annotated", "ClassVar", "Final"})
-"""Forms of `typing` whose first argument is the type of the value."""
-_CLASSES = frozenset({"Type", "type"})
-"""Forms whose argument is the class that the value is, or a base of it."""
 
 
 class Bases(NamedTuple):
@@ -50,6 +44,7 @@ class Hierarchy:
         self._unsettled: list[Class] = []
         self._receivers: dict[tuple[str, int], str] = {}
         self._created: list[tuple[Class, Expr]] | None = None
+        self._annotations = Annotations(world)
 
     def bases(self, cls: Class) -> tuple[Value, ...]:
         """Return the classes listed in the class statement: of the project, or External."""
@@ -339,35 +334,8 @@ class Hierarchy:
         return ()
 
     def annotated(self, annotation: Expr, site: Site) -> Values:
-        """Return what an annotation says of a value: instances of the project classes that it names, also inside
-        Optional and unions. For `Type[C]` the classes themselves, with `CHOSEN`, as a caller may choose a subclass. The
-        type of what a container holds is none of the container's."""
-        if isinstance(annotation, Subscript):
-            return self._subscripted(annotation, site)
-        if isinstance(annotation, BinOp):
-            return union([self.annotated(annotation.left, site), self.annotated(annotation.right, site)])
-        if isinstance(annotation, Constant) and isinstance(annotation.value, str) and annotation.value.isidentifier():
-            annotation = Name(annotation.value)
-        if not isinstance(annotation, (Name, Attribute)):
-            return ()
-        return tuple(
-            Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class)
-        )
-
-    def _subscripted(self, annotation: Subscript, site: Site) -> Values:
-        """Return what an annotation such as `Optional[C]`, `Type[C]` or `C[T]` says of a value."""
-        generic = self.world.values.evaluate(annotation.value, site)
-        forms = {value.name.rpartition(".")[2] for value in generic if isinstance(value, External)}
-        inner = annotation.index.elements if isinstance(annotation.index, Tuple) else (annotation.index,)
-        if forms & _ALTERNATIVES:
-            return union([self.annotated(one, site) for one in inner])
-        if forms & _QUALIFIERS:
-            return self.annotated(inner[0], site)
-        if forms & _CLASSES:
-            found = self.annotated(inner[0], site)
-            classes = tuple(one.of for one in found if isinstance(one, Instance) and isinstance(one.of, Class))
-            return (*classes, CHOSEN) if classes else ()
-        return tuple(Instance(value) for value in generic if isinstance(value, Class))
+        """Return what an annotation says of a value; empty if it names no class of the project."""
+        return self._annotations.said(annotation, site)
 
 
 def _merged(orders: list[list[Value]]) -> list[Value]:

@@ -163,7 +163,8 @@ class Knowledge(Protocol):
         """Whether a configuration file of the project has an entry of that name."""
 
     def attribute(self, value: Instance, name: str) -> Values:
-        """Return the value of an external object's attribute if more is known than its name; otherwise empty."""
+        """Return the value of an attribute of an external object, or of an external base, if more is known than its
+        name; otherwise empty."""
 
     def member(self, owner: External | Class | Function, name: str) -> Values:
         """Return the value that a library is known to put under a name of a module or of an object in it; for a

@@ -190,10 +190,11 @@ class Objects:
             groups.append((UNKNOWN,))
         if groups:
             return self._or_annotated(value, name, union(groups))
+        known = self._annotated(value, name) or self.world.knowledge.attribute(value, name)
+        if known:
+            return known
         externals = self.world.hierarchy.externals(value.of)
-        if externals:
-            return (External(f"{externals[0]}().{name}"),)
-        return self._annotated(value, name) or (UNKNOWN,)
+        return (External(f"{externals[0]}().{name}"),) if externals else (UNKNOWN,)
 
     def _intercepts(self, cls: Class, name: str) -> bool:
         """Whether a class attribute intercepts assignments to the attribute of an object: a property, or another
@@ -265,6 +266,8 @@ class Objects:
                 if self.world.stores.skipped(site):
                     continue
                 values = self.world.values.evaluate(store.value, site)
+                if values == (UNKNOWN,) and isinstance(store.event.detail, Annotation):
+                    values = self.world.hierarchy.annotated(store.event.detail.expr, site) or values
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
                 always = always or (owner in line and self.world.stores.always(owner, store))
                 filled = filled or self.world.stores.fills(owner, store)

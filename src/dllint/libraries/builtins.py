@@ -15,6 +15,7 @@ from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
 from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Handler
+from dllint.inference.isinstance_tests import tells_nothing
 from dllint.inference.narrowing import is_instance, listed_classes
 from dllint.inference.values import (
     UNKNOWN,
@@ -314,11 +315,14 @@ def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
 
 
 def _cast(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `cast(Dataset, rows)` gives: its second argument, untouched (typing.py)."""
+    """What `cast(Dataset, rows)` gives: its second argument, untouched (typing.py). If nothing is known of that, the
+    first tells its class."""
     args = file.calls[index].args
     if len(args) != 2 or any(one.keyword for one in args):
         return None
-    return world.values.evaluate(args[1].value, site)
+    values = world.values.evaluate(args[1].value, site)
+    known = values not in ((UNKNOWN,), ()) and not all(map(tells_nothing, values))
+    return values if known else world.hierarchy.annotated(args[0].value, site) or values
 
 
 def _chosen(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:

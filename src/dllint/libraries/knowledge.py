@@ -40,6 +40,7 @@ from dllint.libraries import (
 )
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
+from dllint.libraries.field_dicts import FieldDicts
 from dllint.libraries.filled_classes import COMMAND_LINES, RESTORING, FilledClasses
 from dllint.libraries.given_back import GivenBack
 from dllint.libraries.index import (
@@ -53,6 +54,7 @@ from dllint.libraries.index import (
     NEW_STORAGE,
     RUN_TIME_CLASSES,
 )
+from dllint.libraries.inherited_attributes import InheritedAttributes
 from dllint.libraries.mmengine_runner import Configurations
 from dllint.libraries.named_objects import LOCATING, NamedObjects
 from dllint.libraries.records import FRAME, OPAQUE, RECORDS, ROWS, form
@@ -143,6 +145,7 @@ class Libraries:
         self.filled = FilledClasses(world)
         self.flags = absl.Flags(world)
         self.configurations = Configurations(world)
+        self.inherited = InheritedAttributes(world)
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
             **texts.RESULTS,
@@ -151,6 +154,7 @@ class Libraries:
             **concurrent_futures.RESULTS,
             **named_tuples.RESULTS,
             **replaced_fields.RESULTS,
+            **FieldDicts().results,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **dict.fromkeys(LOCATING, self.named.located),
             **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
@@ -269,9 +273,11 @@ class Libraries:
     def attribute(self, value: Instance, name: str) -> Values:
         if name == "value" and (held := self.flags.held(value)):
             return held
-        if isinstance(value.of, External) and value.of.name in IMPORTING:
+        if isinstance(value.of, Class):
+            return self.inherited.find(value, name)
+        if value.of.name in IMPORTING:
             return self.named.defined(name)
-        return self._argument_kept(value, name) if isinstance(value.of, External) and value.call >= 0 else ()
+        return self._argument_kept(value, name) if value.call >= 0 else ()
 
     def _argument_kept(self, value: Instance, name: str) -> Values:
         """Return the constructor's argument that an attribute of an external object holds; empty if there is none."""

@@ -18,6 +18,7 @@ _MAKES_LOADERS = TrainerApi(
     "data_collator",
     "get_train_dataloader",
 )
+_KEPT = {"model": 0, "args": 1, "data_collator": 2, "train_dataset": 3, "eval_dataset": 4}
 
 LIBRARY = Library(
     aliases={
@@ -35,6 +36,8 @@ LIBRARY = Library(
             trainers=dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), _MAKES_LOADERS),
         )
     },
+    # transformers/trainer.py: `self.train_dataset = train_dataset`
+    kept_as={f"transformers.{name}": _KEPT for name in ("Trainer", "Seq2SeqTrainer")},
     # Modules on the CPU, except those of TensorFlow and Flax, which hold no torch tensors. diffusers is built alike
     # (huggingface.co/docs/diffusers, "Models").
     networks=(

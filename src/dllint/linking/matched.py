@@ -60,7 +60,7 @@ class Matched:
     def _match(self, project: ReadOfProject) -> None:
         old, new = self._old, self._new
         self._require(len(old.scopes) == len(new.scopes))
-        self._require(old.asks_callable == new.asks_callable)
+        self._require((old.asks_callable, old.asks_class) == (new.asks_callable, new.asks_class))
         self._require(properties_of([old]) == properties_of([new]))
         for name in project.common.defined:
             self._require(len(old.facts.loaded.get(name, ())) == len(new.facts.loaded.get(name, ())))
@@ -133,6 +133,7 @@ class Matched:
             and self._same(one.decorators, two.decorators)
             and self._same(one.params, two.params)
             and self._same(one.bases, two.bases)
+            and self._same(one.returns, two.returns)
         )
 
     def _same_call(self, index: int) -> bool:

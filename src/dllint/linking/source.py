@@ -67,6 +67,7 @@ class SourceFile:
         self.interned: dict[Hashable, Any] = {}
         """Where the interpreter interns values of equal parts, for as long as the file itself lives."""
         self.asks_callable = bool(facts.called.get("callable"))
+        self.asks_class = bool(facts.called.get("isinstance"))
         self.tests: dict[tuple[int, int, Expr], list[tuple[Expr, bool, int]]] = {}
         self.replacing_tests: dict[tuple[int, str], list[tuple[Event, int]]] = {}
         self.main_guards: frozenset[int] | None = None

@@ -51,7 +51,7 @@ def assumed_loaders(world: World, datasets: Datasets, loaders: Sequence[Loader])
 def _is_open(loader: Loader) -> bool:
     """Whether callers may pass a loader with workers datasets that the analysis does not know."""
     return (
-        any(_may_be_any(loader.world, value, 0) for value in loader.datasets())
+        any(_may_be_any(loader.world, value, 0) or _base(loader.world, value) for value in loader.datasets())
         and bool(loader.api.dataset)
         and not loader.world.import_graph.is_test(loader.file.path)
         and not _is_made_here(loader)
@@ -80,6 +80,12 @@ def _may_be_any(world: World, value: Value, depth: int) -> bool:
     return (isinstance(value, Unknown) and value != CHOSEN) or (isinstance(value, External) and "()." in value.name)
 
 
+def _base(world: World, value: Value) -> Class | None:
+    """The class of an object that may also be of a subclass: a parameter annotated with it. None for others."""
+    cls = value.of if isinstance(value, Instance) and value.call < 0 else None
+    return cls if isinstance(cls, Class) and world.hierarchy.subclasses(cls) else None
+
+
 def _unread(world: World, datasets: Datasets, loaders: Sequence[Loader]) -> Iterator[Class]:
     """Yield the classes of datasets that no loader is seen to read: those without subclasses."""
     hierarchy = world.hierarchy
@@ -104,6 +110,11 @@ def _unread(world: World, datasets: Datasets, loaders: Sequence[Loader]) -> Iter
 def _fits(world: World, loader: Loader, cls: Class) -> bool:
     """Whether one program can contain both, and the loader's options suit the dataset."""
     if not world.import_graph.together((loader.file.path,), (cls.file.path,)) or _makes(world, loader.file, cls):
+        return False
+    values = loader.datasets()
+    line = world.hierarchy.line(cls)
+    # An annotation excludes the datasets that do not inherit from its class.
+    if not any(_may_be_any(world, value, 0) or _base(world, value) in line for value in values):
         return False
     by_index = any(world.hierarchy.method(cls, name) is not None for name in _BY_INDEX)
     # Samplers and shuffling need indices.

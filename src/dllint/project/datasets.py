@@ -16,6 +16,7 @@ from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.abstract_datasets import objects_below
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
 from dllint.project.preparation import Preparation
@@ -146,6 +147,10 @@ class Datasets:
                 continue
             seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
+                # A loader has replaced its own values where they need it.
+                if value not in values and (below := objects_below(self.world, value)):
+                    todo += below
+                    continue
                 known = of_class.get(value.of, 0)
                 # Further objects of a class that was already found leave room for objects of other classes.
                 if known >= limits.DATASETS_OF_CLASS.most or (known and limits.DATASETS.reached(len(found))):

@@ -38,6 +38,7 @@ from dllint.libraries.index import ALIASES, LOADERS, WRAPPERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.abstract_datasets import objects_below
 from dllint.project.trainers import given_to_trainers
 from dllint.span import WHOLE_FILE, Span
 
@@ -334,7 +335,7 @@ class Loader:
         receiver itself and one object of each subclass that inherits the method are added.
         """
         if value is not self._own_object:
-            yield value
+            yield from objects_below(self.world, value) or (value,)
             return
         number = self.file.enclosing_class(self.site.scope)
         assert number is not None

@@ -97,7 +97,7 @@ class Statements(SimpleStatements):
             scope.params = self.parameters(node.params)
             self.step(")")
             if node.returns is not None:
-                self.annotation(node.returns)
+                scope.returns = self.annotation(node.returns)
         elif self.texts[self.at] == "(":
             self.at += 1
             scope.bases = [self.argument(argument) for argument in (*node.bases, *node.keywords)]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Optional
 
 import libcst as cst
 
+from dllint.facts.extract.quoted_annotations import unquoted
 from dllint.facts.extract.tokens import Tokens
 from dllint.facts.nodes import Attribute, List, Name, Starred, Tuple
 from dllint.facts.schema import Argument, Call, Event, Expr, Region, Scope
@@ -169,4 +170,4 @@ class Walk:
         self.at += 1
         result = self.expr(node.annotation)
         self.loaded = read
-        return result
+        return unquoted(result)

@@ -51,9 +51,15 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
         reading = held.reading if held is not None else None
         if reading is None and (isinstance(value, Unknown) or records.is_part(value)):
             reading = records.trace(argument.value, loader.site)
-        if reading is not None and reading.kind in (RECORDS, ROWS, TABLE):
+        if reading is not None and reading.kind in (RECORDS, ROWS, TABLE) and not _is_row(reading):
             return reading
     return None
+
+
+def _is_row(reading: Reading) -> bool:
+    """Whether a reading is one row. A loader's dataset is none: `load_dataset(path)[name]` with an unknown name is a
+    part of the file, which stays there."""
+    return reading.kind == ROWS and reading.level > 0
 
 
 def constructing_base(project: Project, value: Instance) -> tuple[SourceFile, int, str] | None:
