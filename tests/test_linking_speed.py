@@ -139,7 +139,7 @@ def import_chain(length: int) -> dict[str, str]:
 
 def test_the_programs_of_all_files_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     world = linked(import_chain(60))
-    asked = counting(monkeypatch, ImportGraph, "_is_program")
+    asked = counting(monkeypatch, ImportGraph, "is_program")
     assert {path: set(world.import_graph.roots(path)) for path in world.files} == {
         **{f"step{number}.py": {"step0.py"} for number in range(5)},
         **{f"step{number}.py": {"step0.py", "step5.py"} for number in range(5, 61)},
