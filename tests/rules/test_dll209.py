@@ -438,3 +438,27 @@ def test_a_plain_class_in_another_file(findings: Callable[..., Any]) -> None:
     )
 
     assert findings({"row.py": row, "main.py": main}, select=["DLL209"]) == {("main.py", 10, "DLL209")}
+
+
+def test_a_start_method_that_the_program_never_sets(findings: Callable[..., Any]) -> None:
+    options = (
+        "import argparse\n\nparser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--threads", default=False, action="store_true")\noptions = parser.parse_args()\n'
+    )
+    reader = (
+        "import cv2\nimport torch.multiprocessing as mp\nfrom options import options\n\n"
+        "class Reader:\n    def __init__(self, path):\n        self.stream = cv2.VideoCapture(path)\n\n"
+        "    def start(self):\n        if not options.threads:\n            mp.Process(target=self.read).start()\n\n"
+        "    def read(self):\n        print(self.stream)\n"
+    )
+    main = (
+        "import torch\nfrom options import options\nfrom reader import Reader\n\n"
+        "options.threads = True\nif not options.threads:\n"
+        '    torch.multiprocessing.set_start_method("forkserver", force=True)\n\n'
+        'if __name__ == "__main__":\n    Reader("a").start()\n'
+    )
+    files = {"options.py": options, "reader.py": reader, "main.py": main}
+
+    assert findings(files, select=["DLL209"], target_python="3.11") == set()
+    set_first = {**files, "main.py": main.replace("options.threads = True\n", "")}
+    assert findings(set_first, select=["DLL209"], target_python="3.11") == {("reader.py", 7, "DLL209")}

@@ -411,9 +411,11 @@ class World:
 
     def unreached(self, site: Site) -> bool:
         """Whether no call of the enclosing function reaches a place: there are known callers, and the context of each
-        excludes it."""
-        if not site.region or site.scope == 0 or site.file.scopes[site.scope].kind != "function":
+        excludes it. Outside of functions: whether a condition around it is certainly false."""
+        if not site.region:
             return False
+        if site.file.scopes[site.scope].kind != "function":
+            return self.impossible(site)
         callers = self.calls.callers(Function(site.file, site.scope))
         return bool(callers) and all(self.impossible(site._replace(frame=caller.frame)) for caller in callers)
 
