@@ -100,6 +100,11 @@ SILENT: dict[str, dict[str, str]] = {
         "engine.py": f'from rows import Rows\n{ENGINE}\nif __name__ == "__main__":\n    print(Rows("x")[0])\n',
         "rows.py": UNMARKED,
     },
+    "what a method of the dataset returns": {
+        "engine.py": "from torch.utils.data import DataLoader\n\n"
+        "def loader(data):\n    return DataLoader(data.tensors(), num_workers=4)\n",
+        "rows.py": f"{UNMARKED}\n    def tensors(self):\n        return self.made\n",
+    },
     "a test's loader": {"test_engine.py": ENGINE, "rows.py": UNMARKED},
     "a test's dataset": {"engine.py": ENGINE, "test_rows.py": UNMARKED},
     "a loader that shuffles cannot read an iterable dataset": {

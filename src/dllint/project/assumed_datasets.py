@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import Attribute, CallRef
 from dllint.inference import limits
 from dllint.inference.values import CHOSEN, UNKNOWN, Class, Display, External, Instance, Unknown, Value
 from dllint.libraries.contents import held_by
@@ -115,6 +115,11 @@ def _fits(world: World, loader: Loader, cls: Class) -> bool:
     line = world.hierarchy.line(cls)
     # An annotation excludes the datasets that do not inherit from its class.
     if not any(_may_be_any(world, value, 0) or _base(world, value) in line for value in values):
+        return False
+    given = written(loader, loader.api.dataset)
+    func = loader.file.calls[given.index].func if isinstance(given, CallRef) else None
+    if isinstance(func, Attribute) and world.hierarchy.method(cls, func.attr) is not None:
+        # `rows.tensors()` is not the dataset itself.
         return False
     by_index = any(world.hierarchy.method(cls, name) is not None for name in _BY_INDEX)
     # Samplers and shuffling need indices.
