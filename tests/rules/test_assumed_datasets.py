@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from dllint import linter
+from dllint.config import Settings
+from dllint.project import model
+
 ENGINE = """\
 from torch.utils.data import DataLoader
 
@@ -154,3 +158,17 @@ def test_fixes_are_shown_only(told: Callable[..., Any]) -> None:
     found = told({"engine.py": ENGINE, "rows.py": rows}, select=["DLL501"])
 
     assert [fix.applicability for one in found for fix in one.fixes] == ["suggestion"]
+
+
+def test_a_crash_keeps_the_other_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise KeyError("rows")
+
+    monkeypatch.setattr(model, "assumed_loaders", crash)
+    main = f'{ROWS}\nfrom engine import Engine\n\nEngine(Rows("x")).loader()\n'
+    report = linter.check_sources({"engine.py": ENGINE, "rows.py": main}, Settings(root="", select=("DLL201",)))
+
+    assert [one.code for one in report.findings] == ["DLL201"]
+    assert [one.partition(": ")[0] for one in report.problems] == [
+        "internal error in looking for datasets that no loader reads"
+    ]

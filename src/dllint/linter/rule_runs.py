@@ -44,7 +44,7 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
         for finding in _found_by(rule, run, project):
             known.add((finding.code, finding.path, finding.span))
             yield finding
-    assuming = project.assuming if any(rule.page.about_datasets for rule in enabled) else None
+    assuming = _assuming(run, project) if any(rule.page.about_datasets for rule in enabled) else None
     for rule in enabled if assuming is not None else ():
         assert assuming is not None
         if rule.page.about_datasets:
@@ -53,6 +53,21 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
                 if place not in known:
                     known.add(place)
                     yield _assumed(finding, assuming)
+
+
+def _assuming(run: Run, project: Project) -> Project | None:
+    """Return the project with the loaders that are assumed to read some datasets, as `Project.assuming`; if looking for
+    them crashes, `None`, and add that to the problems."""
+    try:
+        return with_more_frames(lambda: project.assuming)
+    except Exception as error:
+        if os.environ.get("DLLINT_DEBUG"):
+            traceback.print_exc()
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        run.problems.append(
+            f"internal error in looking for datasets that no loader reads: {told}; findings about them may be missing"
+        )
+        return None
 
 
 def _found_by(rule: Rule, run: Run, project: Project) -> list[Finding]:
