@@ -136,7 +136,7 @@ def test_it_leaves_by_os_exit(start: Start) -> None:
 
 def test_it_becomes_another_program(start: Start) -> None:
     ran = start("import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'print(1 + 1)'])\n")
-    assert (ran.status, ran.out) == (0, "2\n")
+    assert (ran.status, ran.out) == (0, "2\n"), (ran.err, ran.report)
     (launch,) = ran.seen.of(Launch)
     assert (launch.api, launch.child, launch.site and launch.site.line) == ("os.execv", launch.pid, 2)
     assert ran.main.argv[1:] == ("-c", "print(1 + 1)")
