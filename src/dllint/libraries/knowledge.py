@@ -67,7 +67,7 @@ KEEPING = frozenset(
         *("functools.partial", "functools.partialmethod", "functools.wraps", "functools.update_wrapper"),
         *("functools.lru_cache", "functools.cache", "functools.cached_property", "functools.singledispatch"),
         hydra.LAZY_CALL,
-        *("collections.OrderedDict", "argparse.ArgumentParser().set_defaults"),
+        "collections.OrderedDict",
     }
 )
 """Functions that store the functions passed to them, without calling them."""
@@ -228,6 +228,8 @@ class Libraries:
 
     def calls_back(self, name: str) -> bool:
         keeps = name in KEEPING or name in hydra.INSTANTIATING or name.startswith(_CONTAINERS)
+        # Parsers of subcommands, too: argparse.ArgumentParser().add_subparsers().add_parser().set_defaults
+        keeps = keeps or (name.startswith("argparse.") and name.endswith(".set_defaults"))
         inspects = name.partition(".")[0] in _KEEPING_MODULES or name in _KEEPING_BUILTINS
         return not (keeps or inspects or self.is_launcher(name) or self.passes_on(name))
 
