@@ -421,12 +421,14 @@ def build(path):
     ),
     "a pickled dict of histories, by a field of the item, in an object of the dataset": dataset(
         "self.store = Store(path)",
-        before="import numpy as np\n\nclass Store:\n    def __init__(self, path):\n        self.rows = np.load('rows.npy')\n"
+        before="import numpy as np\n\nclass Store:\n    def __init__(self, path):\n"
+        "        self.rows = np.load('rows.npy')\n"
         "        self.users = pickle.load(open(path, 'rb'))  # DLL302\n\n"
         "    def get(self, number):\n        row = self.rows[number]\n        user = int(row['user'])\n"
         "        return self.past(user, int(row['end']))\n\n"
         "    def past(self, user, end):\n        items = self.users[user]['items'][:end][-9:]\n"
-        "        return items + self.users[user]['times'][:end]\n",
+        "        items += [0] * (9 - len(items))\n"
+        "        return list(zip(items, self.users[user]['times'][:end]))\n",
         extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
     ),
     "many dicts": dataset("self.rows = [{'number': i} for i in range(1_000_000)]  # DLL302"),
@@ -651,7 +653,8 @@ SILENT: dict[str, str] = {
     ),
     "a pickled dict of the names of classes, by a field of the item": dataset(
         "self.store = Store(path)",
-        before="import numpy as np\n\nclass Store:\n    def __init__(self, path):\n        self.rows = np.load('rows.npy')\n"
+        before="import numpy as np\n\nclass Store:\n    def __init__(self, path):\n"
+        "        self.rows = np.load('rows.npy')\n"
         "        self.classes = pickle.load(open(path, 'rb'))\n\n"
         "    def get(self, number):\n        row = self.rows[number]\n"
         "        return self.classes[int(row['class'])]['name']\n",
