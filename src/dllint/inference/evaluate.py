@@ -46,7 +46,7 @@ from dllint.inference.arguments import Held, Passed
 from dllint.inference.compositions import last_stage
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
-from dllint.inference.entries import METHODS
+from dllint.inference.entries import LOOKING_UP, METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
 from dllint.inference.isinstance_tests import tells_nothing, told_by_tests
@@ -79,6 +79,7 @@ from dllint.inference.values import (
     Written,
     constant,
 )
+from dllint.linking.assignments import whose_dict
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
 
@@ -229,6 +230,9 @@ class Evaluator:
     # Attributes
 
     def _attr(self, expr: Attribute, site: Site) -> Values:
+        if expr.attr in LOOKING_UP and whose_dict(expr.value, site.file.facts) is not None:
+            # The dict of an object's attributes, and no method of its class.
+            return (External(f"dict().{expr.attr}"),)
         bases = self.evaluate(expr.value, site)
         namespace = bool(bases) and all(isinstance(base, (Mapping, Parsed, Unknown)) for base in bases)
         stored = None if namespace else self.world.objects.reassigned(expr, site)

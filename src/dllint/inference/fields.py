@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
 from dllint.facts.schema import Annotation, Event
 from dllint.inference.interface import Engine
+from dllint.inference.makings import objects_of
 from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, Site, Values
 from dllint.linking.assignments import Store
 from dllint.linking.source import last_name
@@ -37,8 +38,7 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if name not in names:
         return []
     if value.call < 0 or value.file is None:
-        default = _default(world, value.of, name)
-        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
+        return _of_any(world, value.of, name)
     actuals = world.made_with(value)
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
@@ -48,6 +48,19 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
         return [_default(world, value.of, name), (UNKNOWN,)]
     return []
+
+
+def _of_any(world: Engine, cls: Class, name: str) -> list[Values]:
+    """Return the values of a field of an object of which only the class is known: what the calls give it that create
+    objects of the class, and the default where one of them leaves it. Empty if that is the default alone."""
+    default = _default(world, cls, name)
+    made = list(objects_of(world, cls))
+    if not made:
+        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, cls) else []
+    passed = [given(world, one, name) for one in made]
+    if not any(passed):
+        return []
+    return [*(values for one in passed for values in one), *([] if all(passed) else [default])]
 
 
 def default(world: Engine, value: Instance, name: str) -> Values:

@@ -24,7 +24,7 @@ from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
-from dllint.project.item_operations import adds_a_list, bound
+from dllint.project.item_expressions import adds_a_list, bound
 from dllint.project.item_run import Answers, ItemRun, named
 from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun

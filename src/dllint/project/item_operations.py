@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, List, Name
+from dllint.facts.nodes import Attribute, BinOp
 from dllint.facts.schema import Expr, Operator
 from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
+from dllint.project.item_expressions import bound, joins_lists, repeats_list
 
 if TYPE_CHECKING:
     from dllint.project.item_code import ItemCode
@@ -30,47 +30,11 @@ def are_lists_or_strings(code: ItemCode, value: Instance, attr: str, holder: Cla
 def _is_list_or_string(run: ItemRun, items: list[Expr]) -> bool:
     known = [*items, *bound(run, items)]
     for expr in run.expressions:
-        if isinstance(expr, BinOp) and expr.op == "+" and _joins(expr, known):
+        if isinstance(expr, BinOp) and expr.op == "+" and joins_lists(expr, known):
             return True
     for index in run.file.calls_of(run.scope):
         func = run.file.calls[index].func
         if isinstance(func, Attribute) and func.attr in _OF_STRINGS and func.value in known:
             return True
-    return any(
-        event.detail == Operator("+") and event.target in known and event.value is not None and _repeats(event.value)
-        for event in run.events
-    )
-
-
-def _joins(expr: BinOp, known: list[Expr]) -> bool:
-    """Whether a sum joins lists: `row + [0] * n`, `[first] + row + [last]`. To an array, `row + [0.5, 0.5]` adds
-    numbers."""
-    parts = list(_summands(expr))
-    lists = sum(isinstance(one, List) for one in parts)
-    return any(one in known for one in parts) and (lists > 1 or any(map(_repeats, parts)))
-
-
-def adds_a_list(expr: BinOp) -> bool:
-    """Whether one of the parts of a sum is written as a list."""
-    return any(isinstance(one, List) or _repeats(one) for one in _summands(expr))
-
-
-def _summands(expr: Expr) -> Iterator[Expr]:
-    while isinstance(expr, BinOp) and expr.op == "+":
-        yield expr.right
-        expr = expr.left
-    yield expr
-
-
-def _repeats(expr: Expr) -> bool:
-    """Whether an expression is a list that is repeated: `[0] * (9 - len(row))`."""
-    return isinstance(expr, BinOp) and expr.op == "*" and (isinstance(expr.left, List) or isinstance(expr.right, List))
-
-
-def bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
-    """The names that a function binds to one of these expressions."""
-    return [
-        event.target
-        for event in run.events
-        if event.kind == "assign" and isinstance(event.target, Name) and event.value in exprs
-    ]
+    added = (one.value for one in run.events if one.detail == Operator("+") and one.target in known)
+    return any(one is not None and repeats_list(one) for one in added)

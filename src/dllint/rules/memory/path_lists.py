@@ -27,7 +27,7 @@ from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
-from dllint.project.item_operations import adds_a_list
+from dllint.project.item_expressions import adds_a_list
 from dllint.project.path_use import shows, takes_path
 
 if TYPE_CHECKING:
