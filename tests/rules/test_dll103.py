@@ -1084,6 +1084,11 @@ if __name__ == "__main__":
         pytest.param('torch.device("cuda:0")', "error", id="always, as an object"),
         pytest.param('"cuda" if torch.cuda.is_available() else "cpu"', "error", id="wherever there is one"),
         pytest.param('torch.device("cpu" if not torch.cuda.is_available() else "cuda")', "error", id="the other way"),
+        pytest.param(
+            'torch.device("npu" if torch.npu.is_available() else ("cuda" if torch.cuda.is_available() else "cpu"))',
+            "warning",
+            id="behind another accelerator",
+        ),
         pytest.param('torch.device("cuda" if torch.cuda.device_count() > 0 else "cpu")', "error", id="counted"),
         pytest.param('torch.device("cuda:0" if ON_GPU else "cpu")', "warning", id="a setting of the program"),
         pytest.param("SETTING", "warning", id="a setting of the module"),

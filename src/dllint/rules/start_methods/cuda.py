@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _ON_DEVICE = ("cuda", "to", "pin_memory", "type", "backward", "init_process_group", *sorted(MAKES_BESIDE))
 _FLAGS = ("cuda", "gpu", "device")
 _CATCHING = ("RuntimeError", "Exception", "BaseException")
-_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
+_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu", "npu", "mlu", "musa", "xla", "mtia")
 
 
 class Cuda:
