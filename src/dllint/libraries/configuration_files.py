@@ -20,7 +20,7 @@ SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 _NAME = re.compile(rb"""[:=][ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?[ \t\r]*(?:[,}#]|$)""", re.MULTILINE)
 """Matches an entry whose whole value is a dotted name: `_target_: data.Rows`, `"class_path": "data.Rows"`."""
 TARGET = "_target_"
-"""The entry of hydra's configurations that names what is to be called."""
+"""The entry of hydra's configurations that names the class or function to call."""
 _ENTRY = re.compile(rb"""([ \t]*(?:-[ \t]+)*)["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+(.*))?$""")
 _INLINE = re.compile(rb"""\{[^{}]*?\b_target_["']?[ \t]*:[ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)""")
 _DOTTED = re.compile(rb"""["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?,?[ \t\r]*(?:#.*)?$""")

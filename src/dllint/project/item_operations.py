@@ -1,4 +1,4 @@
-"""Items that workers apply operations to which only lists and strings have: no array or tensor is meant then."""
+"""Items on which workers use operations of lists and strings, which arrays and tensors do not have."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ class Sameness:
         self.world = world
 
     def stays(self, file: SourceFile, scope: int, loop: int, expr: Expr, depth: int = 0) -> bool:
-        """Whether an expression has an equal value in each iteration: nothing that it reads is changed by the loop, or
-        is made anew from what is not."""
+        """Whether an expression has an equal value in each iteration: the loop changes nothing that it reads, or creates
+        it again from values that it does not change."""
         if limits.SAMENESS_DEPTH.exceeded(depth):
             return False
         match expr:
