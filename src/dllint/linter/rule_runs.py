@@ -108,11 +108,15 @@ def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[s
 
 
 def _weighed(finding: Finding, project: Project) -> Finding:
-    """Return the finding; an error as a warning if its code runs only with an option that is off by default."""
+    """Return the finding; an error as a warning if its code runs only with an option that is off by default, or if an
+    import on its way may mean another package."""
     if finding.severity != "error":
         return finding
+    from dllint.project.sibling_imports import SiblingImports
     from dllint.project.unchosen_paths import UnchosenPaths
 
+    if project.ask(SiblingImports).crossed(finding):
+        return replace(finding, severity="warning")
     condition = project.ask(UnchosenPaths).condition(finding)
     if condition is None:
         return finding

@@ -36,7 +36,7 @@ class Sameness:
         self.world = world
 
     def stays(self, file: SourceFile, scope: int, loop: int, expr: Expr, depth: int = 0) -> bool:
-        """Whether an expression has an equal value in each iteration: the loop changes nothing that it reads, or creates
+        """Whether an expression has an equal value in each iteration: the loop does not change what it reads, or makes
         it again from values that it does not change."""
         if limits.SAMENESS_DEPTH.exceeded(depth):
             return False
