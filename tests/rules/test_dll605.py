@@ -185,6 +185,13 @@ def build(rows, epoch, count=os.cpu_count() // 2, factor=10, **options):
 }
 
 SILENT: dict[str, str] = {
+    "an option that a name before the call takes from the number": (
+        "from torch.utils.data import DataLoader\n\n\nclass Data:\n    def __init__(self, count=0):\n"
+        "        self.count = count\n\n    def batches(self, rows):\n        lasting = self.count > 0\n"
+        "        return DataLoader(rows, num_workers=self.count, persistent_workers=lasting)\n\n\n"
+        "def train(rows, count):\n    return Data(count=count).batches(rows)\n\n\n"
+        "def main(rows, count=1):\n    return train(rows, count=count)\n"
+    ),
     "0 is replaced": """
 def build(rows, count):
     if count == 0:
