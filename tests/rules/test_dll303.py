@@ -108,6 +108,17 @@ FOUND: dict[str, str] = {
     "copies of views": dataset(
         "data = torch.rand(9, 9)\nself.rows = [data[i].clone() for i in range(100)]  # DLL303",
     ),
+    "a method that fills the new object": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+        tail=TAIL.replace("    return", "    rows = Rows(paths)\n    rows.load(paths)\n    return").replace("(Rows(paths)", "(rows"),
+    ),
+    "a method that fills what a factory makes": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+        tail="\ndef make(paths):\n    return Rows(paths)\n"
+        + TAIL.replace("    return", "    rows = make(paths)\n    rows.load(paths)\n    return").replace("(Rows(paths)", "(rows"),
+    ),
     "a known number": dataset("self.rows = [torch.zeros(3) for _ in range(65)]  # DLL303"),
     "nested lists": dataset("self.rows = [[torch.zeros(3) for _ in range(9)] for _ in range(9)]  # DLL303"),
     "a base class": dataset(
@@ -197,6 +208,15 @@ SILENT: dict[str, str] = {
     "left out of the pickle": dataset(
         "self.rows = [torch.load(path) for path in paths]",
         extra=READ + "\n    def __getstate__(self):\n        return {**self.__dict__, 'rows': None}\n",
+    ),
+    "filled by a method that nothing calls": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]\n",
+    ),
+    "filled by a method of an object that is passed": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]\n",
+        tail=TAIL + "\ndef again(rows, paths):\n    rows.load(paths)\n\nagain(Rows(1), 2)\n",
     ),
     "filled by workers": dataset(
         "self.rows = {}",

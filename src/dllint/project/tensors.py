@@ -70,11 +70,11 @@ class Tensors:
         if found is None:
             found = self._many[value] = []
             assert isinstance(value.of, Class)
-            init_code = self.datasets.init_code(value.of)
+            early = {*self.datasets.init_code(value.of), *self.datasets.prepared_by(value.of)}
             dropped: frozenset[str] | None = None
             seen: set[tuple[Class | None, str]] = set()
             for kept in self.datasets.kept(value):
-                if (kept.file.path, kept.scope) not in init_code or (kept.owner, kept.attr) in seen:
+                if not kept.initial or (kept.file.path, kept.scope) not in early or (kept.owner, kept.attr) in seen:
                     continue
                 # A constant among the values only results from merging two callers.
                 values = [one for one in kept.values if not isinstance(one, Const)]

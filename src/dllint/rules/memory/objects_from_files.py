@@ -56,7 +56,7 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
-from dllint.rules.memory.objects_made_in_loops import MadeInLoops
+from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
 from dllint.span import Span
 
@@ -100,7 +100,7 @@ class Records(Readings):
             return None
         known = [one for one in kept.values if not isinstance(one, (Const, Unknown))]
         # An empty list beside others is what is there before they are read.
-        some = [one for one in known if not self._stays_empty(one)] or known
+        some = [one for one in known if not stays_empty(self.datasets, one)] or known
         held = [self._collection(value, 0) for value in some]
         if held and all(held):
             return held[0]
@@ -123,14 +123,6 @@ class Records(Readings):
         if made and all(made):
             return Held(None, None, made[0])
         return None
-
-    def _stays_empty(self, value: Value) -> bool:
-        """Whether a value is an empty list or dict of the program that nothing fills."""
-        written = value.written.expr if isinstance(value, (Display, Mapping)) else None
-        empty = isinstance(written, (List, Dict)) and not (
-            written.elements if isinstance(written, List) else written.items
-        )
-        return empty and isinstance(value, (Display, Mapping)) and next(self.datasets.filling(value), None) is None
 
     def _listed_rows(self, kept: Kept) -> Reading | None:
         """The reading whose rows `list(load_dataset(path))`, or whose cells `list(table["text"])`, makes objects of;

@@ -113,7 +113,7 @@ class Reading:
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
     is None for objects that the program itself makes. `filled` is the statement that puts them into a container. With
-    `keys` they are the keys of a dict.
+    `keys` they are the keys of a dict. `tensors`: each of them holds tensors of its own.
 
     Without a size and a reading, loops over data make one per item.
     """
@@ -122,6 +122,7 @@ class Held:
     size: int | None
     filled: tuple[SourceFile, Span] | None = None
     keys: bool = False
+    tensors: bool = False
 
     @property
     def table(self) -> bool:
