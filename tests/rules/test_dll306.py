@@ -38,6 +38,13 @@ FOUND: dict[str, str] = {
     "labels that are joined later": loop("kept.append(y)  # DLL306").replace(
         "    return kept\n", "    return torch.cat(kept)\n"
     ),
+    "each epoch anew, until they are joined": function(
+        "for epoch in range(9):\n    kept = []\n    for x, y in loader:\n        kept.append(y)  # DLL306\n"
+        "    kept = torch.cat(kept).numpy()\n    print(kept.mean())"
+    ),
+    "with options that are not known": loop(
+        "kept.append(y.numpy())  # DLL306", loader="DataLoader(data, num_workers=4, **model.options)"
+    ),
     "a batch": loop("kept.append(batch)  # DLL306", head="for batch in loader:"),
     "a batch with its number": loop(
         "kept.append((i, batch))  # DLL306", head="for i, batch in enumerate(tqdm(loader)):"
@@ -103,6 +110,10 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "with options, where the program pins memory somewhere": loop(
+        "kept.append(y.numpy())", loader="DataLoader(data, num_workers=4, **model.options)"
+    )
+    + "\nOPTIONS = {'pin_memory': True}\n",
     "names that a list is extended by": loop('kept.extend(meta["image"])', head="for x, meta, y in loader:").replace(
         "return kept", "return save(kept)"
     ),
