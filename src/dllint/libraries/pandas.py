@@ -8,9 +8,14 @@ FRAME_KEEPING = frozenset(
         *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
         *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
         *("groupby", "apply", "agg", "aggregate", "reindex", "truncate", "ravel", "flatten", "squeeze", "unique"),
+        *("map", "replace", "transform", "progress_apply", "applymap", "mask", "where"),
     }
 )
 """Methods and attributes of a table that return a table, a part or column of it, or its values as an array."""
+NO_COLUMNS = frozenset(
+    {"columns", "dtypes", "index", "shape", "size", "ndim", "empty", "axes", "attrs", "flags", "dt", "cat", "plot", "style"}
+)
+"""Attributes of a table that are neither its columns nor parts of them."""
 INDEXERS = frozenset({"loc", "iloc", "at", "iat", "values"})
 """Attributes of a table whose items are its rows or cells."""
 AGGREGATING = frozenset({"apply", "agg", "aggregate"})

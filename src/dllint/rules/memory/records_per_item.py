@@ -185,7 +185,7 @@ class RecordsPerItem:
             return self._is_plain(value)
         if not isinstance(value, (Display, Mapping)):
             return False
-        written = value.written.expr
+        written = as_display(value.written.expr, value.written.site.file)
         if isinstance(written, (Tuple, List, Dict)):
             parts = written.items if isinstance(written, Dict) else written.elements
             if len(parts) > 1:
