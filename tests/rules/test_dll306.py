@@ -110,6 +110,9 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "what accelerate moves to the device": loop("kept.append(y)\nprint(y.shape)").replace(
+        "    for x", "    loader = accelerate.Accelerator().prepare(loader)\n    for x"
+    ).replace("import copy\n", "import accelerate\nimport copy\n"),
     "with options, where the program pins memory somewhere": loop(
         "kept.append(y.numpy())", loader="DataLoader(data, num_workers=4, **model.options)"
     )

@@ -23,6 +23,7 @@ from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
 from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.loaders import Loader
+from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.memory.held_storage import JOINING, Body, Kept
 from dllint.span import Span
 
@@ -67,6 +68,9 @@ class Batches:
         """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage."""
         project = self.project
         self._by_call = {(one.file.path, one.call): one for one in project.loaders if project.regimes(one)}
+        # What moves every batch to a device keeps no descriptors.
+        for made in prepared_loaders(self.world) if self._by_call else ():
+            self._by_call.pop(made, None)
         if not self._by_call:
             return
         for name, how in _COLLECTING.items():
