@@ -110,14 +110,20 @@ FOUND: dict[str, str] = {
     ),
     "a method that fills the new object": dataset(
         "self.rows = []",
-        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
-        tail=TAIL.replace("    return", "    rows = Rows(paths)\n    rows.load(paths)\n    return").replace("(Rows(paths)", "(rows"),
+        extra=READ
+        + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+        tail=TAIL.replace("    return", "    rows = Rows(paths)\n    rows.load(paths)\n    return").replace(
+            "(Rows(paths)", "(rows"
+        ),
     ),
     "a method that fills what a factory makes": dataset(
         "self.rows = []",
-        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+        extra=READ
+        + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
         tail="\ndef make(paths):\n    return Rows(paths)\n"
-        + TAIL.replace("    return", "    rows = make(paths)\n    rows.load(paths)\n    return").replace("(Rows(paths)", "(rows"),
+        + TAIL.replace("    return", "    rows = make(paths)\n    rows.load(paths)\n    return").replace(
+            "(Rows(paths)", "(rows"
+        ),
     ),
     "a known number": dataset("self.rows = [torch.zeros(3) for _ in range(65)]  # DLL303"),
     "nested lists": dataset("self.rows = [[torch.zeros(3) for _ in range(9)] for _ in range(9)]  # DLL303"),

@@ -65,7 +65,11 @@ class DefaultFactories:
         for copied in first.positional[1:]:
             groups += [self.world.mappings.values_of(one) or (UNKNOWN,) for one in self.world.values.passed(copied)]
         for change in self.changes.of(value):
-            if change.kind in ("set", "default") and change.value is not None and not _changes_in_place(change, union(groups)):
+            if (
+                change.kind in ("set", "default")
+                and change.value is not None
+                and not _changes_in_place(change, union(groups))
+            ):
                 runs = self.changes.runs(change, value)
                 groups += [self.world.values.evaluate(change.value, where) for where in runs]
         return union(groups)

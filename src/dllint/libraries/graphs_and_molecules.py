@@ -9,7 +9,10 @@ LIBRARY = Library(
     makes_records=frozenset(
         {
             *(f"networkx.{kind}" for kind in ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")),
-            *(f"rdkit.Chem.MolFrom{form}" for form in ("Smiles", "MolBlock", "MolFile", "PDBBlock", "PDBFile", "Smarts")),
+            *(
+                f"rdkit.Chem.MolFrom{form}"
+                for form in ("Smiles", "MolBlock", "MolFile", "PDBBlock", "PDBFile", "Smarts")
+            ),
         }
     ),
 )

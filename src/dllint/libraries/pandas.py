@@ -13,7 +13,22 @@ FRAME_KEEPING = frozenset(
 )
 """Methods and attributes of a table that return a table, a part or column of it, or its values as an array."""
 NO_COLUMNS = frozenset(
-    {"columns", "dtypes", "index", "shape", "size", "ndim", "empty", "axes", "attrs", "flags", "dt", "cat", "plot", "style"}
+    {
+        "columns",
+        "dtypes",
+        "index",
+        "shape",
+        "size",
+        "ndim",
+        "empty",
+        "axes",
+        "attrs",
+        "flags",
+        "dt",
+        "cat",
+        "plot",
+        "style",
+    }
 )
 """Attributes of a table that are neither its columns nor parts of them."""
 INDEXERS = frozenset({"loc", "iloc", "at", "iat", "values"})

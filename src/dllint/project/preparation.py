@@ -102,7 +102,9 @@ class Preparation:
             if not isinstance(one, Instance) or one.file is None or one.call < 0:
                 continue
             made_here = one.file is caller.file and caller.file.calls[one.call].scope == call.scope
-            if made_here or (isinstance(call.func.value, Name) and _is_result(caller.file, call.scope, call.func.value)):
+            if made_here or (
+                isinstance(call.func.value, Name) and _is_result(caller.file, call.scope, call.func.value)
+            ):
                 yield one
 
 
@@ -112,7 +114,10 @@ def _is_result(file: SourceFile, scope: int, name: Name) -> bool:
         return False
     bound = [one.event for one in file.bindings(scope).get(name.id, ())]
     return bool(bound) and all(
-        event is not None and event.kind == "assign" and not isinstance(event.detail, Operator) and isinstance(event.value, CallRef)
+        event is not None
+        and event.kind == "assign"
+        and not isinstance(event.detail, Operator)
+        and isinstance(event.value, CallRef)
         for event in bound
     )
 
