@@ -535,7 +535,8 @@ def test_one_function_seeds_all_that_a_loader_draws_with(told: Callable[..., Any
 
 
 def test_every_draw_of_numpy_before_torch_1_9_is_shown(told: Callable[..., Any]) -> None:
-    body = "return np.random.rand(), self.more()\n\n    def more(self):\n        return np.random.randn(2), np.random.rand()"
+    more = "    def more(self):\n        return np.random.randn(2), np.random.rand()"
+    body = f"return np.random.rand(), self.more()\n\n{more}"
     text = HEAD + dataset("None", body) + LOADER
 
     (finding,) = told({"train.py": text, "requirements.txt": "torch==1.8.1\n"}, **SELECT)

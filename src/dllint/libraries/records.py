@@ -108,7 +108,7 @@ def is_of_hub(name: str) -> bool:
 def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
     level = 0
     whole = True
-    for step, following in zip(steps, [*steps[1:], ""]):
+    for step, following in zip(steps, [*steps[1:], ""], strict=False):
         if step == "()" or step == "[:]":
             continue
         if step == "[]":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.finding import Finding, Place
-from dllint.inference.values import Class, External, Instance, Site, Value
+from dllint.inference.values import Class, Instance, Site, Value
 from dllint.libraries.index import PLAIN_BASES, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name

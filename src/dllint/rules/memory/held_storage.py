@@ -110,11 +110,7 @@ class Body:
             for one in added.elements if isinstance(added, List) else (added,):
                 if self.holds(one):
                     yield Kept(event.target, how, one, event.value_span, event.span, event.span, event.region)
-        target, plain = event.target, event.kind == "assign" and not isinstance(event.detail, Operator)
-        if plain and isinstance(target, Subscript) and event.value is not None and event.value_span is not None:
-            # `rows[number] = batch`
-            if self._varies(target.index) and self.holds(event.value):
-                yield Kept(target.value, "=", event.value, event.value_span, event.span, event.span, event.region)
+        yield from self._put_under_key(event)
         for name in ADDING:
             for index in self.file.facts.called.get(name, ()):
                 call = self.file.calls[index]
@@ -126,6 +122,14 @@ class Body:
                 if self.holds(argument.value):
                     places = (argument.value_span, call.span, call.statement, call.region)
                     yield Kept(call.func.value, name, argument.value, *places)
+
+    def _put_under_key(self, event: Event) -> Iterator[Kept]:
+        """The part of the batch that a statement keeps in a dict: `rows[number] = x`."""
+        target, value, span = event.target, event.value, event.value_span
+        if event.kind != "assign" or isinstance(event.detail, Operator) or not isinstance(target, Subscript):
+            return
+        if value is not None and span is not None and self._varies(target.index) and self.holds(value):
+            yield Kept(target.value, "=", value, span, event.span, event.span, event.region)
 
     def _varies(self, key: Expr) -> bool:
         """Whether the key of a dict differs from one batch to the next: a counter, or a part of the batch."""
@@ -195,7 +199,7 @@ class Body:
             if isinstance(targets[0], Name):
                 self.counters.add(targets[0].id)
         elif call is not None and last == "zip" and len(targets) == len(call.args):
-            for one, given in zip(targets, call.args):
+            for one, given in zip(targets, call.args, strict=True):
                 self.follow_loop(one, given.value)
         elif call is not None and isinstance(call.func, Attribute) and last in ("items", "values") and not call.args:
             names = targets[1:] if last == "items" else (target,)
@@ -305,7 +309,8 @@ class Body:
     def collects(self, container: Expr, region: int, span: Span) -> bool:
         """Whether the container is a list that outlives one iteration of the loop and only grows in it."""
         made = self.file.calls[container.index].func if isinstance(container, CallRef) else None
-        if not isinstance(container, (Name, Attribute, Subscript)) and (made is None or last_name(made) != "setdefault"):
+        inside = made is not None and last_name(made) == "setdefault"
+        if not inside and not isinstance(container, (Name, Attribute, Subscript)):
             return False
         site = Site(self.file, self.scope, region, (span.line, span.column), self.frame)
         values = [value for value in self.world.values.evaluate(container, site) if not isinstance(value, Const)]

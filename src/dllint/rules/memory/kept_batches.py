@@ -228,8 +228,8 @@ def extending(file: SourceFile, scope: int) -> list[RegionRef]:
 
 
 def taking(file: SourceFile, scope: int) -> list[tuple[Event, RegionRef, Expr]]:
-    """Return the assignments of `iter(loader)` in a scope, each with a loop beside it that takes the batches one by one,
-    and what they are taken from: `batch = next(batches)`."""
+    """Return the assignments of `iter(loader)` in a scope, each with a loop beside it that takes the batches one by
+    one, and what they are taken from: `batch = next(batches)`."""
     calls = [file.calls[index] for index in file.facts.called.get("next", ()) if file.calls[index].scope == scope]
     found: dict[tuple[Span, int], tuple[Event, RegionRef, Expr]] = {}
     for event in file.scopes[scope].events_of("assign") if calls else ():
