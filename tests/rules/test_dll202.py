@@ -527,3 +527,44 @@ def test_a_class_of_a_library_s_datasets_that_a_name_chooses(
     )
 
     assert [one.span.line for one in told(files, select=["DLL202"])] == lines
+
+
+def test_the_calls_that_pass_a_local_function_on_are_shown(told: Callable[..., Any]) -> None:
+    """Where a transform is given its functions is another place than where they are defined."""
+    files = {
+        "data.py": """\
+from albumentations import Compose, Lambda
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+def transform():
+    def grey(image):
+        return image[:1]
+
+    return Compose(
+        [
+            Lambda(
+                image=grey,
+            ),
+        ]
+    )
+
+def build():
+    def grey(image):
+        return image
+
+    grey(1)
+    return DataLoader(Rows(transform()), num_workers=2, multiprocessing_context="spawn")
+"""
+    }
+
+    (found,) = told(files, select=["DLL202"])
+
+    assert [(one.span.line, one.message) for one in found.related] == [
+        (6, "kept here as `transform`"),
+        (14, "`grey` is used here"),
+        (25, "this DataLoader starts the workers"),
+    ]

@@ -218,6 +218,19 @@ class Rows(Base):
     ),
     "zarr read whole": dataset('self.rows = zarr.open(path, mode="r")["data"]["rows"][:]  # DLL301', "import zarr\n"),
     "zarr loaded": dataset("self.rows = zarr.load(path)  # DLL301", "import zarr\n"),
+    "h5py by get": dataset(
+        'with h5py.File(path, "r") as file:\n    self.rows = file.get("rows")[:]  # DLL301', "import h5py\n"
+    ),
+    "h5py by get, as an array": dataset(
+        'file = h5py.File(path)\nself.rows = np.array(file["a"].get("rows"))  # DLL301\nfile.close()', "import h5py\n"
+    ),
+    "netCDF4": dataset('self.rows = netCDF4.Dataset(path)["rows"][:]  # DLL301', "import netCDF4\n"),
+    "all columns of a table but one": dataset(
+        'table = pd.read_parquet(path)\nself.rows = table.drop("y", axis=1).values  # DLL301', "import pandas as pd\n"
+    ),
+    "columns of a table by position": dataset(
+        'self.rows = pd.read_csv(path).iloc[:, 1:].values.astype("float32")  # DLL301', "import pandas as pd\n"
+    ),
     "h5py read whole": dataset('self.rows = h5py.File(path)["rows"][:]  # DLL301', "import h5py\n"),
     "cached_property is no __init__, the annotated attribute is": dataset(
         "self.rows: np.ndarray = np.load(path)  # DLL301"
@@ -421,6 +434,10 @@ SILENT: dict[str, str] = {
     "one image under a key": dataset('self.rows = {"images": cv2.imread(path)}', "import cv2\n", KEYED),
     "an open array under a key": dataset('self.rows = {"images": zarr.open(path)["rows"]}', "import zarr\n", KEYED),
     "an open zarr array": dataset('self.rows = zarr.open(path, mode="r")["rows"]', "import zarr\n"),
+    "one column of a table by position": dataset(
+        'self.rows = pd.read_csv(path).iloc[:, 1].values.astype("float32")', "import pandas as pd\n"
+    ),
+    "an open h5py dataset, by get": dataset('self.rows = h5py.File(path).get("rows")', "import h5py\n"),
     "an open h5py dataset": dataset('self.rows = h5py.File(path)["rows"]', "import h5py\n"),
     "a method called load of another object": dataset("self.rows = path.load()"),
     "a model of torch.load": dataset("self.model = torch.load(path)"),

@@ -136,6 +136,24 @@ from data import Rows
 loader = DataLoader(Rows(), num_workers=4)  # DLL501
 """,
     },
+    "a partial of a function of cv2": {
+        "data.py": """\
+from functools import partial
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.scale = partial(cv2.resize, dsize=(8, 8))
+
+    def __getitem__(self, index):
+        return self.scale(self.paths[index])  # DLL501
+
+def build(paths):
+    return DataLoader(Rows(paths), num_workers=4)
+"""
+    },
     "a transform of albumentations, made in another file": {
         "data.py": """\
 from torch.utils.data import Dataset

@@ -532,3 +532,14 @@ def test_one_function_seeds_all_that_a_loader_draws_with(told: Callable[..., Any
     (finding,) = told({"train.py": HEAD + rows + LOADER}, **SELECT)
 
     assert [place.span.line - finding.span.line for place in finding.related if "so does" in place.message] == [1]
+
+
+def test_every_draw_of_numpy_before_torch_1_9_is_shown(told: Callable[..., Any]) -> None:
+    more = "    def more(self):\n        return np.random.randn(2), np.random.rand()"
+    body = f"return np.random.rand(), self.more()\n\n{more}"
+    text = HEAD + dataset("None", body) + LOADER
+
+    (finding,) = told({"train.py": text, "requirements.txt": "torch==1.8.1\n"}, **SELECT)
+
+    others = [one for one in finding.related if one.message == "workers draw from it here too"]
+    assert [place.span.line - finding.span.line for place in others] == [3, 3]

@@ -199,7 +199,8 @@ class Symbols:
                 always = True
                 continue
             if (event.span.line, event.span.column) >= at:
-                if self.share_loop(file, event.region, region):
+                loop = self.shared_loop(file, event.region, region)
+                if loop and not self._set_anew(file, bindings, loop, region, at):
                     found.append(binding)
                 continue
             if here and event.region and self._excludes(file, scope, event, region, at, here):
@@ -230,18 +231,30 @@ class Symbols:
             return False
         tested = file.facts.regions[event.region].span
         first = (tested.line, tested.column)
-        again = self.share_loop(file, event.region, region)
+        again = self.shared_loop(file, event.region, region) > 0
         return any(
             not may_change(text, file, scope, lambda one: again or first < (one.span.line, one.span.column) < at)
             for text in told
         )
 
     @staticmethod
-    def share_loop(file: SourceFile, left: int, right: int) -> bool:
-        """Whether two regions are inside the same loop."""
+    def shared_loop(file: SourceFile, left: int, right: int) -> int:
+        """Return the innermost loop around two regions; 0 if none is."""
         regions = file.raw.facts.regions
         around = {index for index in file.regions(left) if regions[index].kind in ("for", "while")}
-        return bool(around) and any(index in around for index in file.regions(right))
+        return next((index for index in file.regions(right) if index in around), 0) if around else 0
+
+    def _set_anew(self, file: SourceFile, bindings: list[Binding], loop: int, region: int, at: tuple[int, int]) -> bool:
+        """Whether each iteration of a loop binds the name again before the place: what comes later in the body does not
+        reach it by the next iteration."""
+        return any(
+            (event := binding.event) is not None
+            and (event.span.line, event.span.column) < at
+            and file.encloses(loop, event.region)
+            and file.encloses(event.region, region)
+            and not self._may_not_begin(file, event, region)
+            for binding in bindings
+        )
 
     def _completes(
         self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, Expr | None], bool]

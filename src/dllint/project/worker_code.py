@@ -209,8 +209,9 @@ class WorkerCode:
             if call.region and self.world.impossible(site):
                 continue
             for value in self.world.values.evaluate(call.func, site):
-                if isinstance(value, External) and value.name.startswith(prefix):
-                    yield index, value.name
+                called = value.plain if isinstance(value, Partial) else value
+                if isinstance(called, External) and called.name.startswith(prefix):
+                    yield index, called.name
                     break
 
 

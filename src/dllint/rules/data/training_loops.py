@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import CallRef, Name
 from dllint.facts.schema import Event, Region
 from dllint.inference import limits
 from dllint.inference.values import Frame, Function, Site
@@ -32,7 +32,12 @@ Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
 
 @dataclass(frozen=True)
 class BatchLoop:
-    """A `for` statement over the batches of a loader."""
+    """A loop over the batches of a loader: a `for` statement, or one that takes them by `next`.
+
+    Attributes:
+        region: the loop.
+        event: the statement that iterates the loader: the `for`, or the assignment of `iter(loader)` before the loop.
+    """
 
     file: SourceFile
     scope: int
@@ -111,15 +116,34 @@ class TrainingLoops:
         for (path, scope), calls in self._training.items():
             file = self.world.files[path]
             around = {region for index in calls for region in file.regions(file.calls[index].region)}
-            for event in file.scopes[scope].events_of("for"):
-                region = next((one for one in around if self._is_of(file, one, event)), None)
-                if region is None or event.value is None:
-                    continue
+            loops = [
+                (region, event)
+                for event in file.scopes[scope].events_of("for")
+                for region in [one for one in around if self._is_of(file, one, event)][:1]
+            ]
+            for region, event in (*loops, *self._taking(file, scope, around)):
+                assert event.value is not None
                 site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
                 through = {(one.file.path, one.call) for one in self.starting.gone_through(event.value, site)}
                 for loader in sorted(through):
                     found.setdefault(loader, []).append(BatchLoop(file, scope, region, event))
         return found
+
+    @staticmethod
+    def _taking(file: SourceFile, scope: int, around: Set[int]) -> Iterator[tuple[int, Event]]:
+        """The loops that take batches one by one, `batch = next(batches)`, each with the assignment of `iter(loader)`
+        before it."""
+        takes = [file.calls[index] for index in file.facts.called.get("next", ()) if file.calls[index].scope == scope]
+        for event in file.scopes[scope].events_of("assign") if takes else ():
+            made = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
+            if made is None or made.func != Name("iter") or len(made.args) != 1 or event.target is None:
+                continue
+            regions = [call.region for call in takes if call.args and call.args[0].value == event.target]
+            for loop in sorted(around):
+                entry = file.facts.regions[loop]
+                inside = any(file.encloses(loop, region) for region in regions)
+                if inside and entry.kind in ("for", "while") and entry.parent == event.region:
+                    yield loop, event
 
     @staticmethod
     def _is_of(file: SourceFile, region: int, event: Event) -> bool:
@@ -132,9 +156,8 @@ class TrainingLoops:
         """The loops over epochs around a loop over batches, also in callers, each with the activation of the
         function that iterates the batches."""
         file, scope = batches.file, batches.scope
-        parent = file.facts.regions[batches.region].parent
         made = ways_to(self.world, loader.file, loader.call)
-        region, stop = self._epochs(made, file, scope, parent)
+        region, stop = self._epochs(made, file, scope, batches.event.region)
         if region is not None:
             yield EpochLoop(file, scope, region, batches), None
         if stop or file.scopes[scope].kind != "function":

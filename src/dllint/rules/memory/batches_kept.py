@@ -57,7 +57,7 @@ def _of_split(split: SplitBatch) -> Finding:
 def _place(project: Project, loader: Loader) -> str | None:
     """Which memory a batch that is kept takes, in words, where it may take no file descriptor; else None."""
     pinned = loader.flag("pin_memory")
-    if pinned is not False:
+    if pinned or (pinned is None and loader.named_anywhere("pin_memory")):
         return "page-locked memory" if pinned else "memory"
     return "shared memory" if shares_by_file(project, loader) else None
 

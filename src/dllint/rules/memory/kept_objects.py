@@ -48,7 +48,8 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
                 continue
             filled = project.ask(RecordsPerItem).filled(value, kept, holder)
             if filled is not None:
-                yield keeping, Held(None, None, filled)
+                tensors = any(many.kept == kept for many in project.tensors.many(value))
+                yield keeping, Held(None, None, filled, tensors=tensors)
             continue
         reading = held.reading
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))

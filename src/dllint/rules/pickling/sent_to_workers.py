@@ -51,6 +51,11 @@ class Sent:
         return None
 
     @property
+    def uses(self) -> tuple[Place, ...]:
+        """Where the function that creates it passes it on by its name."""
+        return ()
+
+    @property
     def files(self) -> set[str]:
         """The files in which it is created and kept."""
         return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
@@ -97,6 +102,8 @@ def unpicklable(
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
         related = [Place(path, span, "this one cannot be pickled either", alike=True) for path, span in sorted(others)]
         related += [project.loader_place(other) for _, other, _ in uses]
+        starts = {(place.path, place.span) for place in related}
+        related[:0] = [place for place in one.uses if (place.path, place.span) not in starts]
         kept = one.kept
         if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
             related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
