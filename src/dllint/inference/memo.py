@@ -48,14 +48,17 @@ class Answer(Generic[T]):
         short: whether the answer rests on an expression that is unknown because its query led to too many others, or
             too deep; such an answer is dropped after the outermost query.
         tried: whether the answer was dropped for that reason.
+        final: whether no later query can change the answer, and asking for it has no effect. Frequent queries look here
+            before they call `Memory.remember`.
     """
 
     __slots__ = (
-        *("dropped", "known", "opened", "reach", "recursive", "revisable", "room", "short", "stale", "tried", "value"),
+        *("dropped", "final", "known", "opened", "reach", "recursive", "revisable", "room", "short", "stale"),
+        *("tried", "value"),
     )
 
     def __init__(self) -> None:
-        self.value: T | None = None
+        self.value: T = None  # type: ignore[assignment]
         self.known = False
         self.opened = -1
         self.room: int | None = None
@@ -66,6 +69,7 @@ class Answer(Generic[T]):
         self.revisable = False
         self.short = False
         self.tried = False
+        self.final = False
 
 
 Table = dict[Hashable, Answer[T]]
@@ -218,11 +222,12 @@ class Memory:
             if answer.stale:
                 self._stale = True
             if answer.room is None:
-                return answer.value  # type: ignore[return-value]
+                answer.final = asking is None and answer.reach == _NOWHERE
+                return answer.value
             if answer.room >= self.room:
                 self._cut = True
                 self._anew = self._anew or answer.short
-                return answer.value  # type: ignore[return-value]
+                return answer.value
         if self._stop.wanted:
             raise interruption.Interrupted
         self.asked += 1
@@ -269,10 +274,11 @@ class Memory:
         self._cut = outer or self._cut
         self._anew = anew or answer.short
         passing = self._passing
-        if answer.recursive and len(passing) > first and value != unfinished:
+        resting = self._reach < depth
+        if answer.recursive and len(passing) > first and (value != unfinished or (resting and self._stale)):
             for one in passing[first:]:
                 one.stale = True
-        if self._reach < depth:
+        if resting:
             # It rests on an enclosing query that is not answered yet, so it is provisional.
             if answer.reach == _NOWHERE:
                 passing.append(answer)
@@ -285,6 +291,7 @@ class Memory:
         else:
             self._reach = _NOWHERE
             self._stale = stale
+            answer.final = answer.room is None and answer.reach == _NOWHERE and not answer.revisable
             if len(passing) > first:
                 self._drop_passing(first, limits.ATTEMPTS.most)
         if around < self._reach:
@@ -296,7 +303,11 @@ class Memory:
     def _note(self, answer: Answer[Any], asked: list[Answer[Any]]) -> None:
         """Record what an answer rests on, beside what it rested on when it was computed before: answers that used the
         earlier value may still be stored."""
-        self._notes[answer] = tuple(dict.fromkeys((*self._notes.get(answer, ()), *asked)))
+        noted = self._notes.get(answer)
+        if noted is None:
+            self._notes[answer] = tuple(dict.fromkeys(asked))
+        elif new := set(asked).difference(noted):
+            self._notes[answer] = (*noted, *new)
 
     def _reopen(self) -> None:
         """Drop the answers that were cut short, once each, after the outermost query."""
@@ -314,6 +325,7 @@ class Memory:
             passing = self._passing.pop()
             passing.reach = _NOWHERE
             if not passing.stale and most < sys.maxsize:
+                passing.final = passing.room is None and not passing.revisable
                 continue
             passing.stale = False
             passing.dropped += 1
