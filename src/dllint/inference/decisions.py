@@ -77,8 +77,12 @@ class Decisions:
         entry = site.file.facts.regions[index]
         if entry.kind not in _TESTED or entry.expr is None:
             return False
-        where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
-        key = (site.file.path, site.scope, index, where.at, site.frame)
+        at = tested_at(entry, site.at)
+        key = (site.file.path, site.scope, index, at, site.frame)
+        known = self._false.get(key)
+        if known is not None and known.final:
+            return known.value
+        where = Site(site.file, site.scope, entry.parent, at, site.frame)
         return self.world.memory.remember(self._false, key, lambda: self._is_false(entry, where), False)
 
     def _is_false(self, entry: Region, where: Site) -> bool:

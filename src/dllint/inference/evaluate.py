@@ -134,7 +134,8 @@ class Evaluator:
             return (UNKNOWN,)
         if self.world.memory.exhausted:
             return (UNKNOWN,)
-        if limits.QUESTION_DEPTH.exceeded(self._depth):
+        if self._depth > limits.QUESTION_DEPTH.most:
+            limits.QUESTION_DEPTH.met()
             self.world.memory.ask_anew()
             return (UNKNOWN,)
         self._depth += 1
@@ -155,6 +156,9 @@ class Evaluator:
         name = expr.id
         meaning = self.world.symbols.meaning(name, site)
         key = (meaning, site.frame is not None if meaning.fixed else site.frame)
+        known = self._names.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._names, key, lambda: self._meant(name, meaning, site), ())
 
     def name(self, name: str, site: Site) -> Values:
@@ -256,6 +260,9 @@ class Evaluator:
         if isinstance(value, Unknown):
             return (value,)
         key = (value, name)
+        known = self._attributes.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
 
     def _getter(self, expr: Getter, site: Site) -> Values:
@@ -375,6 +382,9 @@ class Evaluator:
     def call(self, index: int, site: Site) -> Values:
         """Return the possible results of a call."""
         key = (site.file.path, index, site.frame)
+        known = self._calls.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._calls, key, lambda: self._call(index, site), ())
 
     def _call(self, index: int, site: Site) -> Values:

@@ -148,21 +148,42 @@ def _names(world: Engine, cls: Class) -> dict[str, bool]:
     """Return the fields that the constructor takes, in order → whether they can be passed by position."""
     names: dict[str, bool] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
-        scope = owner.file.scopes[owner.scope]
         for base in world.hierarchy.made_bases(owner):
             names.update(dict.fromkeys(world.named_tuples.fields(base) or (), True))
-        by_name = any(_says(owner, one.expr, "kw_only", True) for one in scope.decorators)
-        for event in scope.events:
-            if event.kind != "assign" or not isinstance(event.target, Name):
+        for name, positional, taken, made in _own_names(owner):
+            if made is not None and not _is_field(world, owner, made):
                 continue
-            annotation = _annotation(event)
-            if annotation == "KW_ONLY":
-                by_name = True
-            elif annotation not in (None, "ClassVar") or _is_field(world, owner, event):
-                names[event.target.id] = not by_name and not _says(owner, event.value, "kw_only", True)
-                if _says(owner, event.value, "init", False):
-                    del names[event.target.id]
+            names[name] = positional
+            if not taken:
+                del names[name]
     return names
+
+
+def _own_names(owner: Class) -> tuple[tuple[str, bool, bool, Event | None], ...]:
+    """Return what the body of a class says about its fields, in order: the name, whether it can be passed by position,
+    whether the constructor takes it, and the assignment if it is a field only where that calls `attr.ib(…)`."""
+    key = ("fields", owner.scope)
+    known: tuple[tuple[str, bool, bool, Event | None], ...] | None = owner.file.interned.get(key)
+    if known is not None:
+        return known
+    scope = owner.file.scopes[owner.scope]
+    by_name = any(_says(owner, one.expr, "kw_only", True) for one in scope.decorators)
+    found: list[tuple[str, bool, bool, Event | None]] = []
+    for event in scope.events:
+        if event.kind != "assign" or not isinstance(event.target, Name):
+            continue
+        annotation = _annotation(event)
+        if annotation == "KW_ONLY":
+            by_name = True
+            continue
+        plain = annotation in (None, "ClassVar")
+        if plain and not isinstance(event.value, CallRef):
+            continue
+        positional = not by_name and not _says(owner, event.value, "kw_only", True)
+        taken = not _says(owner, event.value, "init", False)
+        found.append((event.target.id, positional, taken, event if plain else None))
+    known = owner.file.interned[key] = tuple(found)
+    return known
 
 
 def _annotation(event: Event) -> str | None:

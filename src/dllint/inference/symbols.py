@@ -11,6 +11,9 @@ from dllint.linking.conditions import Atom, contradictions, may_change, path_ato
 from dllint.linking.source import Binding, SourceFile
 from dllint.modules import ModuleIndex
 
+_plain = tuple.__new__
+"""Makes a named tuple in half the time that its class takes."""
+
 
 class Meaning:
     """The bindings that a name can have at a place, in any activation.
@@ -40,11 +43,12 @@ class Meaning:
             frame = frame.closure if frame is not None else None
         if frame is None:
             return self.bindings
-        found = [
-            (binding, Site(where[0], where[1], where[2], where[3], frame))
-            for binding, where in self.bindings[: self.own]
-        ]
-        return found + self.bindings[self.own :]
+        bindings, own = self.bindings, self.own
+        if own == len(bindings) == 1:
+            binding, where = bindings[0]
+            return [(binding, _plain(Site, (*where[:4], frame)))]
+        found = [(binding, _plain(Site, (*where[:4], frame))) for binding, where in bindings[:own]]
+        return found + bindings[own:]
 
 
 class Symbols:

@@ -25,7 +25,7 @@ from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.item_expressions import adds_a_list, bound
-from dllint.project.item_run import Answers, ItemRun, named
+from dllint.project.item_run import Answers, ItemRun, Lookup, named
 from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
 
@@ -236,20 +236,18 @@ class ItemCode:
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
-                one.expr
-                for one in run.lookups
-                if self._asks(run, one.key, by) and run.part_of(one.container, attrs, names)
+                one.expr for one in self._asked(run, by) if run.part_of(one.container, attrs, names)
             ]
             if found:
                 yield run, found
 
     @staticmethod
-    def _asks(run: ItemRun, key: Expr, by: By) -> bool:
+    def _asked(run: ItemRun, by: By) -> list[Lookup]:
         if by == "index":
-            return run.picks(key)
+            return run.picking
         if by == "any":
-            return True
-        return run.derived(key, run.drawn) if by == "drawn" else run.derived(key, run.fields, fields=True)
+            return run.lookups
+        return run.drawing if by == "drawn" else run.keyed
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers pick random items of `self.attr` and read named fields of them.
