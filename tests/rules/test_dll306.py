@@ -43,6 +43,16 @@ FOUND: dict[str, str] = {
         "kept.append((i, batch))  # DLL306", head="for i, batch in enumerate(tqdm(loader)):"
     ),
     "an array": loop("kept.append(y.numpy())  # DLL306"),
+    "an entry of a batch": loop(
+        'labels = batch["label"].long()\nkept.append(batch["label"])  # DLL306', head="for batch in loader:"
+    ),
+    "an entry of a batch, joined later": loop(
+        'kept.append(batch["label"])  # DLL306', head="for batch in loader:"
+    ).replace("return kept", "return torch.cat(kept)"),
+    "an entry of a batch with another one on the GPU": loop(
+        'batch["image"] = batch["image"].cuda()\nkept.append(batch["label"].numpy())  # DLL306',
+        head="for batch in loader:",
+    ),
     "detached": loop("kept.append(y.detach())  # DLL306"),
     "on the CPU": loop("kept.append(y.cpu().numpy())  # DLL306"),
     "to the CPU": loop('kept.append(y.to("cpu"))  # DLL306'),
@@ -116,6 +126,15 @@ SILENT: dict[str, str] = {
     "another type": loop("kept.append(y.float())"),
     "another device": loop("y = y.to(device)\nkept.append(y)"),
     "back from another device": loop("y = y.cuda()\nkept.append(y.cpu())"),
+    "an entry that may be texts": loop('kept.append(batch["caption"])', head="for batch in loader:"),
+    "an entry on another device": loop(
+        'batch["label"] = batch["label"].to(device)\nkept.append(batch["label"].cpu().numpy())',
+        head="for batch in loader:",
+    ),
+    "entries on another device": loop(
+        'for key in ("image", "label"):\n    batch[key] = batch[key].to(device)\nkept.append(batch["label"].cpu().numpy())',
+        head="for batch in loader:",
+    ),
     "what a model made": loop("kept.append(model(x).detach().cpu().numpy())"),
     "file names": loop("kept.append(y)"),
     "what a collate_fn makes of tensors": loop(

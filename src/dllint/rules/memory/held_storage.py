@@ -64,6 +64,7 @@ class Body:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
         tensors: names of parts that provably are tensors.
+        replaced: the keys of a batch under which the body stores something else, as in `batch["x"] = batch["x"].cuda()`.
         on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
     """
 
@@ -78,6 +79,7 @@ class Body:
         self.whole: set[str] = set()
         self.parts: set[str] = set()
         self.tensors: set[str] = set()
+        self.replaced: dict[str, set[object]] = {}
         self.on_cpu = False
 
     def statements(self) -> Iterator[Event]:
@@ -116,8 +118,12 @@ class Body:
         if isinstance(kept.expr, Name):
             unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
         elif isinstance(kept.expr, Subscript):
-            # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
-            unclear = kept.how == "extend" and isinstance(kept.expr.index, Constant)
+            # What a list is extended by is a list itself, unless a program goes through the rows of a tensor. An entry
+            # of a batch may be a list of texts.
+            key = kept.expr.index.value if isinstance(kept.expr.index, Constant) else None
+            unclear = (kept.how == "extend" and key is not None) or (
+                isinstance(key, str) and not self._is_used_as_tensor(kept.expr)
+            )
         else:
             unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
         return unclear and not self._joined(kept.container)
@@ -148,6 +154,17 @@ class Body:
                 self._forget(part.id)
                 if own:
                     self.parts.add(part.id)
+        elif isinstance(event.target, Subscript) and isinstance(event.target.value, Name):
+            self._replace(event.target.value.id, event.target.index, event.value)
+
+    def _replace(self, name: str, key: Expr, value: Expr) -> None:
+        """Record that an entry of a batch is replaced. Under a key that is not known, it may be any of them."""
+        if name not in self.whole or self.holds(value):
+            return
+        if isinstance(key, Constant):
+            self.replaced.setdefault(name, set()).add(key.value)
+        else:
+            self._forget(name)
 
     def _is_whole(self, expr: Expr) -> bool:
         """Whether an expression is an unchanged batch, possibly moved: `batch.to(device)`."""
@@ -159,6 +176,7 @@ class Body:
     def _forget(self, name: str) -> None:
         self.whole.discard(name)
         self.parts.discard(name)
+        self.replaced.pop(name, None)
 
     def holds(self, expr: Expr) -> bool:
         """Whether the value of an expression provably holds a storage of the batch, or the whole batch."""
@@ -170,6 +188,8 @@ class Body:
                 return not attr.startswith(("num_", "batch_", "n_"))
             case Attribute(value, attr):
                 return attr in ATTRIBUTES and self.holds(value)
+            case Subscript(Name(name), Constant(key)) if key in self.replaced.get(name, ()):
+                return False
             case Subscript(value, key):
                 plain = isinstance(key, Slice) or (isinstance(key, Constant) and key.value is not None)
                 return plain and self.holds(value)
@@ -299,9 +319,9 @@ class Body:
 
     def is_tensor(self, name: str) -> bool:
         """Whether the function uses the value of a name as a tensor."""
-        if name in self.tensors:
-            return True
-        named = Name(name)
+        return name in self.tensors or self._is_used_as_tensor(Name(name))
+
+    def _is_used_as_tensor(self, named: Expr) -> bool:
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
             if (
