@@ -132,7 +132,8 @@ SILENT: dict[str, str] = {
         head="for batch in loader:",
     ),
     "entries on another device": loop(
-        'for key in ("image", "label"):\n    batch[key] = batch[key].to(device)\nkept.append(batch["label"].cpu().numpy())',
+        "for key in ('image', 'label'):\n    batch[key] = batch[key].to(device)\n"
+        'kept.append(batch["label"].cpu().numpy())',
         head="for batch in loader:",
     ),
     "what a model made": loop("kept.append(model(x).detach().cpu().numpy())"),

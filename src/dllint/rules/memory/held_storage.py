@@ -64,7 +64,7 @@ class Body:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
         tensors: names of parts that provably are tensors.
-        replaced: the keys of a batch under which the body stores something else, as in `batch["x"] = batch["x"].cuda()`.
+        replaced: the keys of a batch under which the body stores something else: `batch["x"] = batch["x"].cuda()`.
         on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
     """
 

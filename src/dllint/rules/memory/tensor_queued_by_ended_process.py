@@ -39,9 +39,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
         runs = list(reach(project.world, starts))
-        for run, index in [(run, index) for run in runs for index in _puts(project, run)]:
-            if not any(_may_wait(one, index if one is run else None) for one in runs):
-                causes.add((launch, run, index), (run.file.path, index))
+        for run in runs:
+            for index in _puts(project, run):
+                if not any(_may_wait(one, index if one is run else None) for one in runs):
+                    causes.add((launch, run, index), (run.file.path, index))
     for (launch, run, index), *_ in causes:
         call = run.file.calls[index]
         start = launch.file.calls[launch.call]

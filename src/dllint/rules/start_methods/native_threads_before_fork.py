@@ -102,7 +102,9 @@ def _by_parent(project: Project, loader: Loader) -> Iterator[tuple[str, Place]]:
                     yield package, _place(file, index)
 
 
-def _by_items(project: Project, loader: Loader, used: Mapping[str, tuple[WorkerRun, int]]) -> Iterator[tuple[str, Place]]:
+def _by_items(
+    project: Project, loader: Loader, used: Mapping[str, tuple[WorkerRun, int]]
+) -> Iterator[tuple[str, Place]]:
     """The packages that the parent uses as the workers do: it reads items of the dataset before they start."""
     for dataset in project.dataset_objects(loader):
         if isinstance(dataset.of, Class):
