@@ -145,7 +145,7 @@ SILENT: dict[str, str] = {
     "one entry for each folder, named by a method": dataset(
         "folder = self.folder(self.paths[index])\nif folder not in self.cache:\n"
         "    self.cache[folder] = open(folder + '/info').read()\nreturn self.cache[folder]",
-        extra="\n    @staticmethod\n    def folder(path):\n        return os.path.abspath(os.path.join(path, '../..'))\n",
+        extra="\n    def folder(self, path):\n        return os.path.abspath(os.path.join(path, '../..'))\n",
     ),
     "one entry for the parent of a path": dataset(
         "path = self.paths[index]\nif path.parent not in self.cache:\n"

@@ -32,7 +32,35 @@ def function(body: str, before: str = "") -> str:
     return f"{HEAD}{before}def run(data):\n    loader = DataLoader(data, num_workers=4)\n{lines}"
 
 
+TALKS = """\
+class Talks(torch.utils.data.Dataset):
+    def __init__(self, table):
+        self.table = table
+
+    def __len__(self):
+        return len(self.table)
+
+    def __getitem__(self, index):
+        row = {"number": index}
+        row["length"] = len(self.table[index])
+        row["speaker"] = self.table.loc[index]["speaker"]
+        return row
+
+
+"""
+
+
+def talks(key: str, after: str = "return kept", mark: str = "") -> str:
+    """A function that keeps one entry of each batch of talks."""
+    loader = "DataLoader(Talks(data), batch_size=8, num_workers=4)"
+    kept = loop(f'kept.append(batch["{key}"]){mark}', loader=loader, head="for batch in loader:")
+    return kept.replace(HEAD, HEAD + TALKS).replace("return kept", after)
+
+
 FOUND: dict[str, str] = {
+    "an entry that is a number of each item": talks("length", mark="  # DLL306"),
+    "an entry that is the position of each item": talks("number", mark="  # DLL306"),
+    "an entry that torch joins": talks("speaker", "return torch.cat(kept)", "  # DLL306"),
     "unpacked into a list": function("return [*loader]  # DLL306"),
     "unpacked into a tuple": function("batches = (*tqdm(loader), None)  # DLL306\nreturn batches"),
     "labels that are joined later": loop("kept.append(y)  # DLL306").replace(
@@ -113,6 +141,7 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "an entry that may be a text of each item": talks("speaker"),
     "names that a list is extended by": loop('kept.extend(meta["image"])', head="for x, meta, y in loader:").replace(
         "return kept", "return save(kept)"
     ),
@@ -126,7 +155,6 @@ SILENT: dict[str, str] = {
     "another type": loop("kept.append(y.float())"),
     "another device": loop("y = y.to(device)\nkept.append(y)"),
     "back from another device": loop("y = y.cuda()\nkept.append(y.cpu())"),
-    "an entry that may be texts": loop('kept.append(batch["caption"])', head="for batch in loader:"),
     "an entry on another device": loop(
         'batch["label"] = batch["label"].to(device)\nkept.append(batch["label"].cpu().numpy())',
         head="for batch in loader:",

@@ -118,15 +118,19 @@ class Body:
         if isinstance(kept.expr, Name):
             unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
         elif isinstance(kept.expr, Subscript):
-            # What a list is extended by is a list itself, unless a program goes through the rows of a tensor. An entry
-            # of a batch may be a list of texts.
-            key = kept.expr.index.value if isinstance(kept.expr.index, Constant) else None
-            unclear = (kept.how == "extend" and key is not None) or (
-                isinstance(key, str) and not self._is_used_as_tensor(kept.expr)
-            )
+            # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
+            unclear = kept.how == "extend" and isinstance(kept.expr.index, Constant)
         else:
             unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
         return unclear and not self._joined(kept.container)
+
+    def entry(self, kept: Kept) -> str | None:
+        """The key of the kept entry of a batch, if nothing shows by its use that it is a tensor."""
+        if not isinstance(kept.expr, Subscript) or not isinstance(kept.expr.index, Constant):
+            return None
+        key = kept.expr.index.value
+        used = self._is_used_as_tensor(kept.expr) or self._joined(kept.container)
+        return key if isinstance(key, str) and not used else None
 
     def _follow(self, event: Event) -> None:
         """Update the names by an assignment of the body."""

@@ -24,6 +24,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.rules.memory.held_storage import JOINING, Body, Kept
+from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -253,9 +254,11 @@ class _Loop(Body):
         for body, one in found if loaders else ():
             if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
                 continue
-            unclear = body.is_unclear(one)
+            unclear, key = body.is_unclear(one), body.entry(one)
             for loader in loaders:
                 if unclear and not loader.gives_only_tensors:
+                    continue
+                if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
                 kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
                 places = (one.span, one.statement, kept, one.value_span)
