@@ -111,6 +111,9 @@ FOUND: dict[str, str] = {
     "cycle by another name": function(
         "return again(loader)  # DLL306", before="from itertools import cycle as again\n\n"
     ),
+    "a cycle of a loader that shuffles without workers": function("return itertools.cycle(loader)  # DLL306").replace(
+        "num_workers=4", "shuffle=True"
+    ),
     "a cycle of pinned batches": function("return itertools.cycle(loader)  # DLL306").replace(
         "4)", "4, pin_memory=True)"
     ),

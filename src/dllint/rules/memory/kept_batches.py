@@ -63,19 +63,27 @@ class Batches:
         self.world = project.world
         self._keeping: dict[str, list[int]] = {}
         self._regions: dict[str, dict[tuple[Span, int], int]] = {}
+        self._all: dict[tuple[str, int], Loader] = {}
+        self._by_call: dict[tuple[str, int], Loader] = {}
+        self._any_workers = False
 
     def kept(self) -> Iterator[KeptBatch]:
-        """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage."""
+        """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage. A
+        cycle keeps those of any loader."""
         project = self.project
-        self._by_call = {(one.file.path, one.call): one for one in project.loaders if project.regimes(one)}
-        if not self._by_call:
-            return
+        self._all = {(one.file.path, one.call): one for one in project.loaders}
+        with_workers = {key: one for key, one in self._all.items() if project.regimes(one)}
         for name, how in _COLLECTING.items():
+            self._any_workers = how == "cycle"
+            self._by_call = self._all if self._any_workers else with_workers
             last = name.rsplit(".", 1)[-1]
             for one in sorted({last, *self.world.aliases(last)}):
                 for file, index in self.world.called(one):
                     if file.calls[index].args and self._calls(file, index, name):
                         yield from self._collected(file, index, how)
+        self._any_workers, self._by_call = False, with_workers
+        if not with_workers:
+            return
         self.keepers = self._find_keepers()
         for file in self.world.files.values():
             for scope, entry in enumerate(file.scopes):
@@ -184,7 +192,8 @@ class Batches:
         loader = self._by_call.get((value.file.path, value.call))
         if loader is not None:
             whole = not isinstance(value.of, External) or ("()" not in value.of.name and "[" not in value.of.name)
-            return [loader] if whole and loader.workers(value.frame).kind != "none" else []
+            wanted = self._any_workers or loader.workers(value.frame).kind != "none"
+            return [loader] if whole and wanted else []
         if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in AROUND_ITERABLES:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
