@@ -125,3 +125,64 @@ def test_without_datasets_any_class_with_items_is_meant(told: Callable[..., tupl
     found = told(files, select=["DLL201"])
 
     assert {(one.span.line, one.severity) for one in found} == {(13, "warning"), (34, "warning")}
+
+
+def test_a_method_of_the_chosen_class_is_none_of_another_module(told: Callable[..., tuple[Finding, ...]]) -> None:
+    files = {
+        "samplers.py": """\
+import numpy as np
+from torch.utils.data import Sampler
+
+
+class Starts(Sampler):
+    def __init__(self, size, seed):
+        self.size = size
+        self.draws = np.random.RandomState(seed)
+
+    def __iter__(self):
+        return iter(self.draws.randint(0, self.size, size=(self.size,)))
+
+    def __len__(self):
+        return self.size
+
+    @staticmethod
+    def create(rows, options):
+        return Starts(len(rows), options["seed"])
+""",
+        "rows.py": """\
+import numpy as np
+from torch.utils.data import Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, paths, seed):
+        self.paths = paths
+        self.noise = np.random.RandomState(seed)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return self.noise.rand(3)
+
+    @staticmethod
+    def create(options):
+        return Rows(options["paths"], options["seed"])
+""",
+        "loading.py": """\
+from torch.utils.data import DataLoader
+
+import rows
+import samplers
+
+
+def load(options):
+    data = getattr(rows, options["rows"]["name"]).create(options["rows"])
+    order = getattr(samplers, options["order"]["name"]).create(data, options["order"])
+    return DataLoader(data, batch_size=4, sampler=order, num_workers=4)
+""",
+    }
+
+    assert [(one.path.rpartition("/")[2], one.code) for one in told(files, select=["DLL602"])] == [
+        ("rows.py", "DLL602")
+    ]

@@ -317,6 +317,24 @@ def main():
     for rows in DataLoader(Rows(torch.cuda.is_available() and True), num_workers=4):
         print(rows)
 """,
+    "what a constructor was told about CUDA": """
+class Move:
+    def __init__(self):
+        self.to_cuda = torch.cuda.is_available()
+
+    def __call__(self, rows):
+        if self.to_cuda:
+            rows = rows.cuda()  # DLL103
+        return rows
+
+class Rows(Dataset):
+    def __init__(self, change=Move()):
+        self.change = change
+
+    def __getitem__(self, index):
+        return self.change(torch.ones(8))
+"""
+    + TAIL,
     "where CUDA is available": """
 class Rows(Dataset):
     def __getitem__(self, index):
@@ -426,6 +444,18 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "what a constructor was told about CUDA, the other way": """
+class Rows(Dataset):
+    def __init__(self):
+        self.cuda_is_missing = torch.cuda.is_available()
+
+    def __getitem__(self, index):
+        rows = torch.ones(8)
+        if not self.cuda_is_missing:
+            rows = rows.cuda()
+        return rows
+"""
+    + TAIL,
     "a method of an unknown object, found by its name alone": NAMED.replace("MARK", "")
     .replace("def main():", "def main(energies):")
     .replace("Rows()", "Rows(energies)")

@@ -41,8 +41,57 @@ def main():
         rows.sum().backward()
 """
 MARK = "  # DLL107"
+FORKED = """
+{top}
+def work(size, net=None):
+    {work}
+
+def main(net, data):
+    {before}
+    process = {process}(target=work, args=(40_000,))
+    process.start()
+    {after}
+    process.join()
+
+if __name__ == "__main__":
+    main(None, None)
+"""
+
+
+def forked(
+    work: str,
+    before: str = "torch.ones(200, 200)",
+    process: str = "multiprocessing.Process",
+    after: str = "",
+    top: str = "",
+) -> str:
+    return FORKED.format(work=work, before=before, process=process, after=after, top=top)
+
 
 FOUND: dict[str, str] = {
+    "a process that fills a large tensor": forked("torch.zeros(size)  # DLL107"),
+    "that copies one": forked("rows = torch.rand(300, 300)\n    rows.clone()  # DLL107"),
+    "that converts one": forked(
+        "rows = torch.from_numpy(np.zeros(90_000))\n    rows.float()  # DLL107", top="import numpy as np"
+    ),
+    "that shuffles": forked("torch.randperm(size)  # DLL107"),
+    "of a context of fork": forked(
+        "torch.zeros(size)  # DLL107", process='multiprocessing.get_context("fork").Process'
+    ),
+    "of torch's own module": forked("torch.zeros(size)  # DLL107", process="torch.multiprocessing.Process"),
+    "after a helper of the parent": forked(
+        "torch.zeros(size)  # DLL107", "prepare()", top="def prepare():\n    return torch.arange(50_000)"
+    ),
+    "in a helper of the process": forked(
+        "prepare(size)", top="def prepare(size):\n    return torch.ones(size)  # DLL107"
+    ),
+    "a network with convolutions": forked(
+        "Net()(data)",
+        "Net()(data)",
+        top="class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.first = torch.nn.Conv2d(3, 8, 3)\n\n"
+        "    def forward(self, x):\n        return self.first(x)  # DLL107\n\ndata = None",
+    ),
     "an executor used by submit": EXECUTOR.format(mark=MARK, use="self.pool.submit(print)") + READ,
     "an executor used by a helper": EXECUTOR.format(mark=MARK, use="self.warm()")
     + "\n    def warm(self):\n        return list(self.pool.map(abs, [1]))\n"
@@ -104,6 +153,18 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a small tensor in a process": forked("torch.zeros(9)"),
+    "a small tensor in the parent": forked("torch.zeros(size)", "torch.ones(9)"),
+    "random numbers": forked("torch.rand(size)"),
+    "an unknown size": forked("torch.zeros(net)", "torch.ones(data)"),
+    "a conversion that changes nothing": forked("rows = torch.rand(300, 300)\n    rows.float()"),
+    "one thread in the process": forked("torch.set_num_threads(1)\n    torch.zeros(size)"),
+    "one thread in the parent": forked("torch.zeros(size)", "torch.set_num_threads(1)\n    torch.ones(200, 200)"),
+    "one thread by the environment": forked("torch.zeros(size)", top='import os\nos.environ["OMP_NUM_THREADS"] = "1"'),
+    "the parent afterwards": forked("torch.zeros(size)", "", after="torch.ones(200, 200)"),
+    "a spawned process": forked("torch.zeros(size)", process='multiprocessing.get_context("spawn").Process'),
+    "a thread": forked("torch.zeros(size)", process="threading.Thread"),
+    "on the GPU": forked("torch.zeros(size)", 'torch.ones(200, 200, device="cuda")'),
     "an executor not used yet": EXECUTOR.format(mark="", use="print(self.pool)") + READ,
     "an executor for the parent alone": """
 class Rows(Dataset):

@@ -50,6 +50,18 @@ FOUND = {
         f"{ITEM}  # DLL109",
         "def build(path):\n    return DataLoader(Rows(path, pl.read_csv(path)), num_workers=2)",
     ),
+    "items read before": rows(
+        "self.table = pl.DataFrame(path)",
+        f"{ITEM}  # DLL109",
+        "def build(path):\n    data = Rows(path)\n    for row in data:\n        print(row)\n"
+        "    return DataLoader(data, num_workers=2)",
+    ),
+    "read before by a loader without workers": rows(
+        "self.table = pl.DataFrame(path)",
+        f"{ITEM}  # DLL109",
+        "def build(path):\n    data = Rows(path)\n    plain = DataLoader(data)\n    print(list(plain))\n"
+        "    return DataLoader(data, num_workers=2)",
+    ),
     "by a context": rows(READ, f"{ITEM}  # DLL109", LOADER.replace("2)", '2, multiprocessing_context="fork")')),
 }
 
@@ -60,6 +72,12 @@ SILENT = {
     "a column": rows(READ, "self.table['x'].sort()"),
     "arrays": rows('self.table = pl.read_csv("x").to_numpy()', "self.table[index]"),
     "a table of Python objects": rows("self.table = pl.DataFrame(path)", ITEM),
+    "items read afterwards": rows(
+        "self.table = pl.DataFrame(path)",
+        ITEM,
+        "def build(path):\n    data = Rows(path)\n    loader = DataLoader(data, num_workers=2)\n"
+        "    first = next(iter(loader))\n    return loader, data[0]",
+    ),
     "a query that nobody ran": rows("self.table = pl.scan_csv(path)", "self.table.collect()"),
     "a query that the workers do not run": rows(READ, "self.table.lazy().filter(index)"),
     "no workers": rows(READ, ITEM, LOADER.replace("2)", "0)")),

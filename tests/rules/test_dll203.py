@@ -11,6 +11,30 @@ SELECT = {"select": ["DLL203"]}
 LOADER = 'DataLoader({}, num_workers=2, multiprocessing_context="spawn")'
 
 FOUND: dict[str, dict[str, str]] = {
+    "paths of a folder that nobody has read yet": {
+        "data.py": """\
+from pathlib import Path
+from torch.utils.data import DataLoader, IterableDataset
+
+class Texts(IterableDataset):
+    def __init__(self, folder):
+        self.paths = Path(folder).rglob("*.txt")  # DLL203
+
+    def __iter__(self):
+        return (path.read_text() for path in self.paths)
+
+"""
+        + LOADER.format('Texts("texts")')
+    },
+    "a dataset of torchvision with open stores": {
+        "data.py": """\
+from torch.utils.data import DataLoader, Subset
+from torchvision import datasets
+
+rooms = datasets.LSUN(root="rooms", classes=["kitchen_train"])  # DLL203
+"""
+        + LOADER.format("Subset(rooms, range(9))")
+    },
     "in the data set of a subset with a base of its own": {
         "data.py": """\
 import lmdb
@@ -209,6 +233,25 @@ for made in ("Stream()", "CUDAGraph()", "MemPool()", "get_device_properties(0)")
     FOUND[f"what CUDA makes: {made}"] = {"data.py": text}
 
 SILENT: dict[str, str] = {
+    "paths of a folder in a list": """\
+from pathlib import Path
+from torch.utils.data import DataLoader, Dataset
+
+class Texts(Dataset):
+    def __init__(self, folder):
+        self.paths = sorted(Path(folder).glob("*.txt"))
+
+    def __getitem__(self, index):
+        return self.paths[index].read_text()
+
+"""
+    + LOADER.format('Texts("texts")'),
+    "a dataset of torchvision": """\
+from torch.utils.data import DataLoader
+from torchvision import datasets
+
+"""
+    + LOADER.format('datasets.CIFAR10("images")'),
     **{
         f"shared memory without a lock: {made}": SHARED.format(made=made)
         for made in ('mp.Array("d", 64, lock=False)', 'mp.Value("d", 0.0, lock=False)', 'mp.RawArray("d", 64)')

@@ -135,6 +135,24 @@ def work():
     make(args=(1,)).start()
 """
     },
+    "beside a local function whose name is declared global": {
+        "work.py": """\
+from multiprocessing import Pool
+
+def work(rows):
+    global scale
+
+    def scale(row):
+        def inner(one):  # DLL207
+            return one
+
+        with Pool(2) as pool:
+            return pool.map(inner, row)
+
+    with Pool(2) as pool:
+        return pool.map(scale, rows)
+"""
+    },
     "task out of a list": {
         "work.py": """\
 from concurrent.futures import ProcessPoolExecutor
@@ -260,6 +278,32 @@ class Work:
     def all(self, rows):
         with Pool() as pool:
             return pool.map(self.one, rows) + pool.map(len, rows)
+""",
+    "local function whose name is declared global": """\
+import multiprocessing
+
+def work(rows, factor):
+    global scale
+
+    def scale(row):
+        return factor * row
+
+    with multiprocessing.Pool(2) as pool:
+        return list(pool.imap(scale, rows))
+""",
+    "method of a local class whose name is declared global": """\
+import multiprocessing
+
+def work(rows, factor):
+    global Scale
+
+    class Scale:
+        @staticmethod
+        def one(row):
+            return factor * row
+
+    with multiprocessing.Pool(2) as pool:
+        return pool.map(Scale.one, rows)
 """,
     "initializers of forked processes and of threads": """\
 import multiprocessing as mp

@@ -46,7 +46,19 @@ def item(body: str, net: str = "Encoder()", before: str = "") -> str:
     return HEAD.replace("{net}", net) + method + LOADER
 
 
+def tensors(body: str) -> str:
+    return f"import torch\nfrom torch.utils.data import DataLoader, Subset, TensorDataset\n\n{body}\n"
+
+
 FOUND = {
+    "a data set of tensors": tensors(
+        "rows = TensorDataset(torch.ones(9), torch.randn((9, 3), requires_grad=True))  # DLL208\n"
+        "loader = DataLoader(rows, 2, num_workers=2)"
+    ),
+    "a part of a data set of tensors": tensors(
+        "weight = torch.nn.Parameter(torch.ones(9))\nrows = TensorDataset(weight)  # DLL208\n"
+        "loader = DataLoader(Subset(rows, [0, 1]), 2, num_workers=2)"
+    ),
     "a model": item("return self.net(self.row)  # DLL208"),
     "a model that is given back": item("return self.net(self.row)  # DLL208", "Encoder().to('cpu').eval()"),
     "a layer": item("return self.net(self.row), index  # DLL208", "nn.Linear(3, 3)"),
@@ -59,6 +71,16 @@ FOUND = {
 }
 
 SILENT = {
+    "a data set of plain tensors": tensors(
+        "rows = TensorDataset(torch.ones(9), torch.ones(9, requires_grad=False))\n"
+        "loader = DataLoader(rows, 2, num_workers=2)"
+    ),
+    "a data set of tensors without gradients": tensors(
+        "rows = TensorDataset(torch.ones(9, requires_grad=True).detach())\nloader = DataLoader(rows, 2, num_workers=2)"
+    ),
+    "a data set of tensors without workers": tensors(
+        "rows = TensorDataset(torch.ones(9, requires_grad=True))\nloader = DataLoader(rows, 2)"
+    ),
     "detached": item("return self.net(self.row).detach()"),
     "detached later": item("x = self.net(self.row)\nx = x.detach()\nreturn x"),
     "in a block": item("with torch.inference_mode():\n    x = self.net(self.row)\nreturn x"),

@@ -432,6 +432,10 @@ def build(path):
         extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
     ),
     "many dicts": dataset("self.rows = [{'number': i} for i in range(1_000_000)]  # DLL302"),
+    "many numbers as strings": dataset("self.rows = [str(i) for i in range(1 << 22)]  # DLL302"),
+    "many padded strings": dataset("self.rows = [str(i).zfill(1024) for i in range(1 << 18)]  # DLL302"),
+    "many joined strings": dataset("self.rows = ['row ' + str(i) for i in range(1 << 22)]  # DLL302"),
+    "many formatted strings": dataset("self.rows = ['row %d' % i for i in range(1 << 22)]  # DLL302"),
     "many strings": dataset("self.rows = [f'row {i}' for i in range(1 << 21)]  # DLL302"),
     "COCO": dataset(
         "self.rows = COCO(path)  # DLL302",
@@ -664,6 +668,8 @@ SILENT: dict[str, str] = {
     "packed": dataset(
         "self.rows = np.array([json.loads(line)['text'] for line in open(path)])", before="import numpy as np\n"
     ),
+    "few padded strings": dataset("self.rows = [str(i).zfill(1024) for i in range(1000)]"),
+    "many numbers": dataset("self.rows = [i + 1 for i in range(1 << 22)]"),
     "few dicts": dataset("self.rows = [{'number': i} for i in range(1000)]"),
     "not a loader's": dataset("self.rows = json.load(open(path))", tail="\ndef build(p):\n    return Rows(p)\n"),
 }

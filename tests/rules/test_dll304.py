@@ -45,6 +45,10 @@ def holding(init: str, item: str, more: str = "") -> str:
 
 
 FOUND: dict[str, str] = {
+    "one entry for each file of a folder": dataset(
+        "path = os.path.join(os.path.dirname(self.paths[0]), self.paths[index])\nif path not in self.cache:\n"
+        "    self.cache[path] = open(path).read()  # DLL304\nreturn self.cache[path]",
+    ),
     "items that are loaded once": dataset(
         "if index not in self.cache:\n    self.cache.append(np.load(self.paths[index]))  # DLL304",
     ).replace("self.cache = {}", "self.cache = []"),
@@ -134,6 +138,19 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "one entry for each folder": dataset(
+        "folder = os.path.dirname(self.paths[index])\nif folder not in self.cache:\n"
+        "    self.cache[folder] = open(folder + '/info').read()\nreturn self.cache[folder]",
+    ),
+    "one entry for each folder, named by a method": dataset(
+        "folder = self.folder(self.paths[index])\nif folder not in self.cache:\n"
+        "    self.cache[folder] = open(folder + '/info').read()\nreturn self.cache[folder]",
+        extra="\n    def folder(self, path):\n        return os.path.abspath(os.path.join(path, '../..'))\n",
+    ),
+    "one entry for the parent of a path": dataset(
+        "path = self.paths[index]\nif path.parent not in self.cache:\n"
+        "    self.cache[path.parent] = (path.parent / 'info').read_text()\nreturn self.cache[path.parent]",
+    ),
     "one entry for each device and data type": dataset(
         "row = self.paths[index]\nname = str(row.device) + '_' + str(row.dtype)\nif name not in self.cache:\n"
         "    self.cache[name] = torch.hann_window(row.size).to(row.device)\nreturn row * self.cache[name]",

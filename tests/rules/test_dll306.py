@@ -32,7 +32,35 @@ def function(body: str, before: str = "") -> str:
     return f"{HEAD}{before}def run(data):\n    loader = DataLoader(data, num_workers=4)\n{lines}"
 
 
+TALKS = """\
+class Talks(torch.utils.data.Dataset):
+    def __init__(self, table):
+        self.table = table
+
+    def __len__(self):
+        return len(self.table)
+
+    def __getitem__(self, index):
+        row = {"number": index}
+        row["length"] = len(self.table[index])
+        row["speaker"] = self.table.loc[index]["speaker"]
+        return row
+
+
+"""
+
+
+def talks(key: str, after: str = "return kept", mark: str = "") -> str:
+    """A function that keeps one entry of each batch of talks."""
+    loader = "DataLoader(Talks(data), batch_size=8, num_workers=4)"
+    kept = loop(f'kept.append(batch["{key}"]){mark}', loader=loader, head="for batch in loader:")
+    return kept.replace(HEAD, HEAD + TALKS).replace("return kept", after)
+
+
 FOUND: dict[str, str] = {
+    "an entry that is a number of each item": talks("length", mark="  # DLL306"),
+    "an entry that is the position of each item": talks("number", mark="  # DLL306"),
+    "an entry that torch joins": talks("speaker", "return torch.cat(kept)", "  # DLL306"),
     "unpacked into a list": function("return [*loader]  # DLL306"),
     "unpacked into a tuple": function("batches = (*tqdm(loader), None)  # DLL306\nreturn batches"),
     "labels that are joined later": loop("kept.append(y)  # DLL306").replace(
@@ -50,6 +78,16 @@ FOUND: dict[str, str] = {
         "kept.append((i, batch))  # DLL306", head="for i, batch in enumerate(tqdm(loader)):"
     ),
     "an array": loop("kept.append(y.numpy())  # DLL306"),
+    "an entry of a batch": loop(
+        'labels = batch["label"].long()\nkept.append(batch["label"])  # DLL306', head="for batch in loader:"
+    ),
+    "an entry of a batch, joined later": loop(
+        'kept.append(batch["label"])  # DLL306', head="for batch in loader:"
+    ).replace("return kept", "return torch.cat(kept)"),
+    "an entry of a batch with another one on the GPU": loop(
+        'batch["image"] = batch["image"].cuda()\nkept.append(batch["label"].numpy())  # DLL306',
+        head="for batch in loader:",
+    ),
     "detached": loop("kept.append(y.detach())  # DLL306"),
     "on the CPU": loop("kept.append(y.cpu().numpy())  # DLL306"),
     "to the CPU": loop('kept.append(y.to("cpu"))  # DLL306'),
@@ -79,6 +117,9 @@ FOUND: dict[str, str] = {
     "cycle": function("return itertools.cycle(loader)  # DLL306"),
     "cycle by another name": function(
         "return again(loader)  # DLL306", before="from itertools import cycle as again\n\n"
+    ),
+    "a cycle of a loader that shuffles without workers": function("return itertools.cycle(loader)  # DLL306").replace(
+        "num_workers=4", "shuffle=True"
     ),
     "a cycle of pinned batches": function("return itertools.cycle(loader)  # DLL306").replace(
         "4)", "4, pin_memory=True)"
@@ -117,6 +158,7 @@ SILENT: dict[str, str] = {
         "kept.append(y.numpy())", loader="DataLoader(data, num_workers=4, **model.options)"
     )
     + "\nOPTIONS = {'pin_memory': True}\n",
+    "an entry that may be a text of each item": talks("speaker"),
     "names that a list is extended by": loop('kept.extend(meta["image"])', head="for x, meta, y in loader:").replace(
         "return kept", "return save(kept)"
     ),
@@ -130,6 +172,15 @@ SILENT: dict[str, str] = {
     "another type": loop("kept.append(y.float())"),
     "another device": loop("y = y.to(device)\nkept.append(y)"),
     "back from another device": loop("y = y.cuda()\nkept.append(y.cpu())"),
+    "an entry on another device": loop(
+        'batch["label"] = batch["label"].to(device)\nkept.append(batch["label"].cpu().numpy())',
+        head="for batch in loader:",
+    ),
+    "entries on another device": loop(
+        "for key in ('image', 'label'):\n    batch[key] = batch[key].to(device)\n"
+        'kept.append(batch["label"].cpu().numpy())',
+        head="for batch in loader:",
+    ),
     "what a model made": loop("kept.append(model(x).detach().cpu().numpy())"),
     "file names": loop("kept.append(y)"),
     "what a collate_fn makes of tensors": loop(

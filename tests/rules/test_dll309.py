@@ -37,6 +37,10 @@ test_found, test_silent = in_one_file(
         "in a simple queue": program("    queue.put(torch.rand(2))", "multiprocessing.SimpleQueue()", "  # DLL309"),
         "of a context": program("    queue.put(torch.rand(2))", "mp.get_context('spawn').Queue()", "  # DLL309"),
         "without waiting for room": program("    queue.put_nowait(torch.rand(2))", mark="  # DLL309"),
+        "after a task was taken": program("    size = done.get()\n    queue.put(torch.zeros(size))", mark="  # DLL309"),
+        "after a pause, in a branch": program(
+            "    done.wait()\n    if count:\n        queue.put(torch.zeros(3))", mark="  # DLL309"
+        ),
         "beside a path": program("    name = ', '.join(['a'])\n    queue.put([torch.load(name)])", mark="  # DLL309"),
     },
     {
@@ -46,6 +50,12 @@ test_found, test_silent = in_one_file(
         "NumPy's": program("    queue.put(np.zeros(3))"),
         "unknown": program("    queue.put(count)"),
         "it waits for an event": program("    queue.put(torch.zeros(3))\n    done.wait()"),
+        "it waits in the loop": program(
+            "    for n in range(count):\n        done.wait()\n        queue.put(torch.zeros(n))"
+        ),
+        "it waits after the loop": program(
+            "    for n in range(count):\n        queue.put(torch.zeros(n))\n    done.wait()"
+        ),
         "it waits until all is taken": program("    queue.put(torch.zeros(3))\n    queue.join()", "mp.JoinableQueue()"),
         "it goes on until it is told": program("    while count:\n        queue.put(torch.zeros(3))"),
         "it takes its tasks from a queue": program(

@@ -311,6 +311,17 @@ APPLY = dataset("AUG", "return self.rng(image=index)")
 IMGAUG = "import imgaug.augmenters as iaa\n" + APPLY
 ALBUMENTATIONS = "import albumentations as A\n" + APPLY.replace("AUG", "A.Compose([A.HorizontalFlip()])  # DLL602")
 MONAI = "from monai.transforms import Compose, Flip, RandFlip\n" + APPLY.replace("image=", "")
+JITTER = f"""
+from monai.transforms import Randomizable
+
+class Jitter(Randomizable):
+    def randomize(self, data=None):
+        self.by = self.R.uniform(-1, 1)
+
+    def __call__(self, data):
+        self.randomize()
+        return data + self.by
+{dataset("Jitter()  # DLL602", "return self.rng(index)")}"""
 OF_LIBRARIES: dict[str, str] = {
     "imgaug": IMGAUG.replace("AUG", "iaa.Add((-9, 9))  # DLL602") + LOADER,
     "imgaug, by a method": IMGAUG.replace("AUG", "iaa.Sequential([iaa.Fliplr(0.5)])  # DLL602").replace(
@@ -375,6 +386,7 @@ others = DataLoader(Others(), num_workers=2)
 """
     + LOADER,
     "MONAI": MONAI.replace("AUG", "Compose([Flip(), RandFlip(0.5)])  # DLL602") + LOADER,
+    "MONAI, a class of the project": JITTER + LOADER,
     "OpenCV": "import cv2\n" + dataset("None", "cv2.randu(index, 0, 9)  # DLL602\n        return index") + LOADER,
 }
 NOT_OF_LIBRARIES: dict[str, str] = {
@@ -402,6 +414,21 @@ loader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)
     + dataset("iaa.Add((-9, 9))(image=seed)", "return self.rng")
     + LOADER,
     "MONAI, nothing random": MONAI.replace("AUG", "Compose([Flip()])") + LOADER,
+    "MONAI, a class of the project that draws nothing": JITTER.replace("self.R.uniform(-1, 1)", "0.5").replace(
+        "  # DLL602", ""
+    )
+    + LOADER,
+    "MONAI, a class of the project with a generator of each item": JITTER.replace(
+        "self.R.uniform(-1, 1)", "np.random.default_rng(data).uniform(-1, 1)"
+    ).replace("  # DLL602", "")
+    + LOADER,
+    "MONAI, a class of the project that workers seed": JITTER.replace("  # DLL602", "")
+    + """
+def start(worker_id):
+    get_worker_info().dataset.rng.set_random_state(torch.initial_seed() % 2**32)
+
+loader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)
+""",
     "MONAI's loader": MONAI.replace("AUG", "Compose([RandFlip(0.5)])")
     + "\nimport monai\nloader = monai.data.DataLoader(Rows(), num_workers=2)\n",
     "MONAI's start": MONAI.replace("AUG", "Compose([RandFlip(0.5)])")

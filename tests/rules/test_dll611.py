@@ -37,6 +37,18 @@ FOUND = {
     "a split with a generator of the CPU": CUDA
     + "def main():\n    random_split([1, 2], [1, 1], generator=torch.Generator().manual_seed(1))  # DLL611\n",
     "a dict": f'{CUDA}options = {{"shuffle": True}}\nloader = DataLoader([1, 2], **options)  # DLL611\n',
+    "or the CPU by an option": """
+def main(args):
+    if torch.cuda.is_available():
+        if args.cuda:
+            torch.set_default_tensor_type("torch.cuda.FloatTensor")
+        if not args.cuda:
+            print("CUDA is there, but not used")
+            torch.set_default_tensor_type("torch.FloatTensor")
+    else:
+        torch.set_default_tensor_type("torch.FloatTensor")
+    return DataLoader([1, 2], shuffle=True)  # DLL611
+""",
     "in a function that is called": """
 def prepare(args):
     if args.cuda:
@@ -60,6 +72,15 @@ SILENT = {
     "a type of the CPU": f'torch.set_default_tensor_type("torch.FloatTensor")\n{LOADER}\n',
     "another setter": f"torch.set_default_dtype(torch.float64)\ntorch.cuda.set_device(0)\n{LOADER}\n",
     "set back": f'{CUDA}print(torch.ones(3))\ntorch.set_default_device("cpu")\n{LOADER}\n',
+    "set back by another option": """
+def main(args):
+    if args.cuda:
+        torch.set_default_device("cuda")
+    print(torch.ones(3))
+    if args.loading:
+        torch.set_default_device("cpu")
+    return DataLoader([1, 2], shuffle=True)
+""",
     "an unknown device": f"def main(device):\n    torch.set_default_device(device)\n    {LOADER}\n",
     "no shuffling": f"{CUDA}loader = DataLoader([1, 2])\n",
     "a generator of CUDA": CUDA + 'loader = DataLoader([1, 2], shuffle=True, generator=torch.Generator("cuda"))\n',

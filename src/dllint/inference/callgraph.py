@@ -92,8 +92,9 @@ class CallGraph:
 
     def _known(self, method: Attribute, site: Site) -> bool:
         """Whether the receiver of a method is known. None is ignored: an attribute that is None at first has been set
-        by the time its method is called."""
-        bases = [base for base in self.world.values.evaluate(method.value, site) if base != NONE]
+        by the time its method is called. So is `CHOSEN`: the receiver is one of the classes beside it, or an object of
+        one."""
+        bases = [base for base in self.world.values.evaluate(method.value, site) if base not in (NONE, CHOSEN)]
         return bool(bases) and not any(
             isinstance(value, Unknown)
             for base in bases

@@ -177,6 +177,19 @@ def _overrides(body: Expr) -> bool:
     return any(not (isinstance(key, Constant) and str(key.value).startswith("__")) for key, _ in body.items)
 
 
+def _length(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The length of objects whose class says it: what `__len__` returns, if it is a number."""
+    found: list[Value] = []
+    for value in first_argument(world, file, index, site) or ():
+        if not isinstance(value, Instance) or not isinstance(value.of, Class):
+            return None
+        method = world.hierarchy.method(value.of, "__len__")
+        if method is None:
+            return None
+        found += world.values.returned(method, world.receiver_frame(value))
+    return tuple(dict.fromkeys(found)) if found and all(isinstance(one, Const) for one in found) else None
+
+
 def _is_count(file: SourceFile, expr: Expr, values: Values) -> bool:
     """Whether an expression is never negative: a length, a number of processors, or numbers that are known."""
     if isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) in ("len", "cpu_count"):
@@ -496,6 +509,7 @@ RESULTS: dict[str, Handler] = {
     **dict.fromkeys(("random.choice", "numpy.random.choice", "random.Random().choice"), _chosen),
     "list().pop": _popped,
     "sum": _sum,
+    "len": _length,
     "functools.reduce": _reduced,
     "type": _type,
     "getattr": by_name.attribute,

@@ -349,6 +349,7 @@ class OwnDraws(NamedTuple):
         since, until: the first and last version that leaves its generator unseeded; () for all.
         methods_of_start: start methods under which all workers begin in the same state.
         loaders: name prefixes of functions that seed it as `worker_init_fn`.
+        generator: the attribute in which its classes, and projects' classes derived from them, keep their generator.
     """
 
     label: str
@@ -363,6 +364,7 @@ class OwnDraws(NamedTuple):
     until: tuple[int, ...] = ()
     methods_of_start: tuple[str, ...] = ("fork", "spawn", "forkserver")
     loaders: str = ""
+    generator: str = ""
 
     def has(self, name: str) -> bool:
         """Whether a canonical name is one of these classes or functions."""

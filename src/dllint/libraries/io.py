@@ -6,7 +6,7 @@ workers through one handle that the parent had opened, on Linux 6.18 with CPytho
 """
 
 from dllint.libraries.facets import FileOpener, Library, Opener, When
-from dllint.libraries.pickling import Mode, Refusal, stream
+from dllint.libraries.pickling import GENERATOR, Mode, Refusal, stream
 
 OPEN_FILE = Mode(1)
 # fork(2), Linux man-pages: the child's descriptors refer to the same open file descriptions and share their offset
@@ -41,7 +41,11 @@ LIBRARY = Library(
         "tempfile.NamedTemporaryFile": _TEMPORARY,
     },
     readers={"pathlib.Path().read_text": "text"},
-    refusals={"wave.open": Refusal("an open sound file", stream("BufferedReader"))},
+    refusals={
+        "wave.open": Refusal("an open sound file", stream("BufferedReader")),
+        # From Python 3.13 on a `map` of one. What `iterdir` returns can be pickled from then on.
+        **dict.fromkeys(("pathlib.Path().glob", "pathlib.Path().rglob"), GENERATOR),
+    },
     path_functions=frozenset({"join", "Path", "exists", "isfile", "joinpath"}),
     of_the_process=frozenset({"os.environ.get", "os.getenv"}),
     unsplit_packages=frozenset({"io", "os", "glob", "pathlib", "linecache", "codecs"}),

@@ -22,6 +22,7 @@ LIBRARY = Library(
             beginnings=("Rand",),
             methods_of_start=("fork",),
             loaders="monai.",
+            generator="R",
         ),
     ),
 )

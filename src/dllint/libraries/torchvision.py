@@ -1,6 +1,7 @@
 """torchvision (docs.pytorch.org/vision)."""
 
 from dllint.libraries.facets import Library
+from dllint.libraries.pickling import Refusal, instance
 from dllint.screen import Words
 
 _BASES = frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder"))
@@ -18,6 +19,11 @@ LIBRARY = Library(
     lets_go={
         f"torchvision.datasets.{name}": frozenset({"is_valid_file", "allow_empty"})
         for name in ("ImageFolder", "DatasetFolder")
+    },
+    # torchvision/datasets/lsun.py: `self.env = lmdb.open(…)`
+    refusals={
+        f"torchvision.datasets.{name}": Refusal("an LSUN dataset with open lmdb environments", instance("Environment"))
+        for name in ("LSUN", "LSUNClass")
     },
     # torchvision/datasets/coco.py: `self.coco = COCO(annFile)`
     readers={f"torchvision.datasets.{name}": "table" for name in ("CocoDetection", "CocoCaptions")},

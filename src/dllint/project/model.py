@@ -28,7 +28,7 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import PICKLE_BY_VALUE
+from dllint.libraries.index import PICKLE_BY_VALUE, REFUSALS, canonical
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
@@ -342,6 +342,8 @@ class Project:
         for given in self.served(loader):
             for one in self._external(given, 0, set()):
                 name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
+                if isinstance(one.of, External) and canonical(one.of.name) in REFUSALS:
+                    yield name, Piece("", one, None)
                 inside = contents(self.world, one)
                 seen: set[tuple[Value, str]] = set()
                 for held in inside.values:

@@ -96,13 +96,22 @@ class UnseededDraws:
                         yield UnseededDraw(row, held, run.file, call.span, call.statement, None)
                 continue
             for index in run.file.calls_of(run.scope):
-                for value in self._called_objects(row, run, index):
-                    found = self._drawing(row, value, 0)
-                    if found is not None and found.file is not None:
+                for found in self._drawing_objects(row, run, index):
+                    if found.file is not None and found.call >= 0:
                         call = found.file.calls[found.call]
                         place = Place(run.file.path, run.file.calls[index].span, "workers draw with it here")
                         held = render(call.func, found.file)
                         yield UnseededDraw(row, held, found.file, call.span, call.statement, place)
+
+    def _drawing_objects(self, row: OwnDraws, run: WorkerRun, index: int) -> Iterator[Instance]:
+        """The objects of the library, or of a class derived from one of it, that a call draws with."""
+        for value in self._called_objects(row, run, index):
+            found = self._drawing(row, value, 0)
+            if found is not None:
+                yield found
+        receiver = run.frame.receiver if run.frame is not None else None
+        if isinstance(receiver, Instance) and self._draws_with_own(row, run, index):
+            yield receiver
 
     def _called_objects(self, row: OwnDraws, run: WorkerRun, index: int) -> Iterator[Value]:
         """The objects that a call calls, or whose drawing method it calls."""
@@ -119,6 +128,20 @@ class UnseededDraws:
         # An attribute that keeps such a method is often named like it: `self.augment_image = sequence.augment_image`.
         if any(isinstance(one, External) and self._is_method(row, one.name) for one in called):
             yield from self._receivers(func, site)
+
+    def _draws_with_own(self, row: OwnDraws, run: WorkerRun, index: int) -> bool:
+        """Whether a call draws with the generator that the library gives the objects of its classes, in a method of a
+        class derived from one: `self.R.random()`."""
+        func = run.file.calls[index].func
+        if not row.generator or not isinstance(func, Attribute):
+            return False
+
+        def of_library(value: Value) -> bool:
+            made, _, rest = canonical(value.name).partition("().") if isinstance(value, External) else ("", "", "")
+            return row.has(made) and rest.startswith(f"{row.generator}.")
+
+        called = self.world.values.evaluate(func, self.world.call_site(run.file, index, run.frame))
+        return bool(called) and all(of_library(value) for value in called)
 
     @staticmethod
     def _is_method(row: OwnDraws, name: str) -> bool:

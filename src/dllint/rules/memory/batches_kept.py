@@ -33,7 +33,8 @@ _SHOWN = 1 << 20
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     for kept in project.ask(Batches).kept():
-        if not project.regimes(kept.loader):
+        # Without workers, a cycle only repeats the batches; that changes nothing where their order is fixed.
+        if not project.regimes(kept.loader) and not (kept.how == "cycle" and kept.loader.flag("shuffle")):
             continue
         place = _place(project, kept.loader)
         if place is not None and kept.how != "cycle":
@@ -57,6 +58,8 @@ def _of_split(split: SplitBatch) -> Finding:
 def _place(project: Project, loader: Loader) -> str | None:
     """Which memory a batch that is kept takes, in words, where it may take no file descriptor; else None."""
     pinned = loader.flag("pin_memory")
+    if not project.regimes(loader):
+        return "memory"
     if pinned or (pinned is None and loader.named_anywhere("pin_memory")):
         return "page-locked memory" if pinned else "memory"
     return "shared memory" if shares_by_file(project, loader) else None

@@ -27,6 +27,7 @@ from dllint.inference.values import Class, Const, Display, External, Instance, M
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
+from dllint.project.folders import is_folder
 from dllint.project.handles import Handles
 from dllint.project.item_run import ItemRun
 from dllint.span import Span
@@ -274,10 +275,12 @@ class Caches:
         return None
 
     def _depends(self, run: ItemRun, key: Expr | None) -> bool:
-        """Whether the key differs per item, and not per process. An appended value has no key and counts as
-        different per item."""
+        """Whether the key differs per item, and not per process or per folder of files. An appended value has no key
+        and counts as different per item."""
         if key is None:
             return True
+        if is_folder(self.world, key, run.file, run.scope):
+            return False
         if isinstance(key, (Slice, Constant)) or not run.derived(key, run.fields, fields=True):
             return False
         named = [event.value for event in run.events if event.target == key and event.value is not None]

@@ -78,6 +78,7 @@ class Body:
         whole: names of batches; `parts` those of parts of one.
         tensors: names of parts that provably are tensors.
         counters: names of numbers that loops count.
+        replaced: the keys of a batch under which the body stores something else: `batch["x"] = batch["x"].cuda()`.
         on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
     """
 
@@ -93,6 +94,7 @@ class Body:
         self.parts: set[str] = set()
         self.tensors: set[str] = set()
         self.counters: set[str] = set()
+        self.replaced: dict[str, set[object]] = {}
         self.on_cpu = False
 
     def statements(self) -> Iterator[Event]:
@@ -156,6 +158,14 @@ class Body:
             unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
         return unclear and not self._joined(kept.container)
 
+    def entry(self, kept: Kept) -> str | None:
+        """The key of the kept entry of a batch, if nothing shows by its use that it is a tensor."""
+        if not isinstance(kept.expr, Subscript) or not isinstance(kept.expr.index, Constant):
+            return None
+        key = kept.expr.index.value
+        used = self._is_used_as_tensor(kept.expr) or self._joined(kept.container)
+        return key if isinstance(key, str) and not used else None
+
     def _follow(self, event: Event) -> None:
         """Update the names by an assignment, or by a loop, of the body."""
         if event.kind == "for" and event.detail != "comp" and event.target is not None and event.value is not None:
@@ -185,6 +195,17 @@ class Body:
                 self._forget(part.id)
                 if own:
                     self.parts.add(part.id)
+        elif isinstance(event.target, Subscript) and isinstance(event.target.value, Name):
+            self._replace(event.target.value.id, event.target.index, event.value)
+
+    def _replace(self, name: str, key: Expr, value: Expr) -> None:
+        """Record that an entry of a batch is replaced. Under a key that is not known, it may be any of them."""
+        if name not in self.whole or self.holds(value):
+            return
+        if isinstance(key, Constant):
+            self.replaced.setdefault(name, set()).add(key.value)
+        else:
+            self._forget(name)
 
     def follow_loop(self, target: Expr, iterable: Expr) -> None:
         """Record the names that a loop over a part of a batch binds to parts of it, and those that it counts with."""
@@ -227,6 +248,7 @@ class Body:
     def _forget(self, name: str) -> None:
         self.whole.discard(name)
         self.parts.discard(name)
+        self.replaced.pop(name, None)
 
     def holds(self, expr: Expr) -> bool:
         """Whether the value of an expression provably holds a storage of the batch, or the whole batch."""
@@ -238,6 +260,8 @@ class Body:
                 return not attr.startswith(("num_", "batch_", "n_"))
             case Attribute(value, attr):
                 return attr in ATTRIBUTES and self.holds(value)
+            case Subscript(Name(name), Constant(key)) if key in self.replaced.get(name, ()):
+                return False
             case Subscript(value, key):
                 plain = self._is_basic(key) and (not isinstance(key, Constant) or key.value is not None)
                 return plain and self.holds(value)
@@ -395,9 +419,9 @@ class Body:
 
     def is_tensor(self, name: str) -> bool:
         """Whether the function uses the value of a name as a tensor."""
-        if name in self.tensors:
-            return True
-        named = Name(name)
+        return name in self.tensors or self._is_used_as_tensor(Name(name))
+
+    def _is_used_as_tensor(self, named: Expr) -> bool:
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
             if (

@@ -25,6 +25,7 @@ from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.memory.held_storage import ADDING, JOINING, Body, Kept
+from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -63,22 +64,30 @@ class Batches:
         self.world = project.world
         self._keeping: dict[str, list[int]] = {}
         self._regions: dict[str, dict[tuple[Span, int], int]] = {}
+        self._all: dict[tuple[str, int], Loader] = {}
+        self._by_call: dict[tuple[str, int], Loader] = {}
+        self._any_workers = False
 
     def kept(self) -> Iterator[KeptBatch]:
-        """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage."""
+        """Every place that keeps all batches of a loader with workers, or a part of each that holds a storage. A
+        cycle keeps those of any loader."""
         project = self.project
-        self._by_call = {(one.file.path, one.call): one for one in project.loaders if project.regimes(one)}
+        self._all = {(one.file.path, one.call): one for one in project.loaders}
+        with_workers = {key: one for key, one in self._all.items() if project.regimes(one)}
         # What moves every batch to a device keeps no descriptors.
-        for made in prepared_loaders(self.world) if self._by_call else ():
-            self._by_call.pop(made, None)
-        if not self._by_call:
-            return
+        for made in prepared_loaders(self.world) if with_workers else ():
+            with_workers.pop(made, None)
         for name, how in _COLLECTING.items():
+            self._any_workers = how == "cycle"
+            self._by_call = self._all if self._any_workers else with_workers
             last = name.rsplit(".", 1)[-1]
             for one in sorted({last, *self.world.aliases(last)}):
                 for file, index in self.world.called(one):
                     if file.calls[index].args and self._calls(file, index, name):
                         yield from self._collected(file, index, how)
+        self._any_workers, self._by_call = False, with_workers
+        if not with_workers:
+            return
         self.keepers = self._find_keepers()
         for file in self.world.files.values():
             for scope, entry in enumerate(file.scopes):
@@ -188,7 +197,8 @@ class Batches:
         loader = self._by_call.get((value.file.path, value.call))
         if loader is not None:
             whole = not isinstance(value.of, External) or ("()" not in value.of.name and "[" not in value.of.name)
-            return [loader] if whole and loader.workers(value.frame).kind != "none" else []
+            wanted = self._any_workers or loader.workers(value.frame).kind != "none"
+            return [loader] if whole and wanted else []
         if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in AROUND_ITERABLES:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
@@ -310,9 +320,11 @@ class _Loop(Body):
         for body, one in found if loaders else ():
             if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
                 continue
-            unclear = body.is_unclear(one)
+            unclear, key = body.is_unclear(one), body.entry(one)
             for loader in loaders:
                 if unclear and not loader.gives_only_tensors:
+                    continue
+                if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
                 kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
                 places = (one.span, one.statement, kept, one.value_span)

@@ -11,7 +11,6 @@ from dllint.facts.nodes import (
     Comprehension,
     Constant,
     Dict,
-    FString,
     List,
     Name,
     Set,
@@ -56,16 +55,10 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
+from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
 from dllint.span import Span
-
-_STRING = 57
-_DICT = 184
-_TUPLE = 48
-_POINTER = 8
-"""Bytes of a str without its characters, of a dict of up to five keys, of a tuple of one element, and of a reference
-(`sys.getsizeof`, CPython 3.11 on 64 bit)."""
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
 """Functions that create a class whose objects keep each argument under a name."""
@@ -534,28 +527,16 @@ class Records(Readings):
     def _generated(self, value: Display | Mapping, element: Expr) -> int | None:
         """An estimated size in bytes of a comprehension's result over known numbers; None if its elements are no
         objects or their number is unknown."""
-        each = _object_bytes(element)
+        each = object_bytes(element, value.written.site.file)
         if each is None or (count := items(self.datasets, value)) is None:
             return None
-        return count * (each + _POINTER)
+        return count * (each + POINTER)
 
 
 def _as_rows(reading: Reading) -> Reading:
     """The reading as the source of new objects, one per row or line of it."""
     kind = {HANDLE: LINES, COLUMN: ROWS}.get(reading.kind, reading.kind)
     return replace(reading, kind=kind, level=0, seen=True)
-
-
-def _object_bytes(expr: Expr) -> int | None:
-    """A lower bound of the bytes of a new string, tuple, list or dict; None for other expressions."""
-    match expr:
-        case FString(values):
-            return _STRING + sum(len(str(part.value)) if isinstance(part, Constant) else 1 for part in values) - 8
-        case Tuple(elements) | List(elements):
-            return _TUPLE + sum(_POINTER + (_object_bytes(part) or 0) for part in elements)
-        case Dict(items):
-            return _DICT + sum(_object_bytes(part) or 0 for _, part in items)
-    return None
 
 
 def _statement(change: Change) -> tuple[SourceFile, Span] | None:

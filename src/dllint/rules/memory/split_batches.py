@@ -74,7 +74,7 @@ def _tensor_fields(project: Project, loader: Loader) -> frozenset[Key]:
     """The fields of the items of a loader's datasets that are surely tensors, each with its own storage."""
     fields: set[Key] = set()
     for dataset in project.dataset_objects(loader):
-        for item in _items(project, dataset):
+        for item in items_of(project, dataset):
             if not isinstance(item, (Display, Mapping)):
                 continue
             expr, site = item.written.expr, item.written.site
@@ -90,7 +90,7 @@ def _tensor_fields(project: Project, loader: Loader) -> frozenset[Key]:
     return frozenset(fields)
 
 
-def _items(project: Project, dataset: Instance) -> Iterator[Value]:
+def items_of(project: Project, dataset: Instance) -> Iterator[Value]:
     """What `__getitem__` of a dataset returns, or what its `__iter__` yields."""
     if not isinstance(dataset.of, Class):
         return

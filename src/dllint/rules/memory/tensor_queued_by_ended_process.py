@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import said
 from dllint.facts.nodes import Attribute
+from dllint.facts.schema import Call
 from dllint.finding import Finding
 from dllint.inference.values import Const, External, Instance
 from dllint.libraries.index import canonical
@@ -38,10 +39,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
         runs = list(reach(project.world, starts))
-        puts = [(run, index) for run in runs for index in _puts(project, run)]
-        if puts and not any(_may_wait(run.file, run.scope) for run in runs):
-            for run, index in puts:
-                causes.add((launch, run, index), (run.file.path, index))
+        for run in runs:
+            for index in _puts(project, run):
+                if not any(_may_wait(one, index if one is run else None) for one in runs):
+                    causes.add((launch, run, index), (run.file.path, index))
     for (launch, run, index), *_ in causes:
         call = run.file.calls[index]
         start = launch.file.calls[launch.call]
@@ -79,18 +80,28 @@ def _is_queue(project: Project, value: object) -> bool:
     return isinstance(value, Instance) and isinstance(value.of, External) and canonical(value.of.name) in _QUEUES
 
 
-def _may_wait(file: SourceFile, scope: int) -> bool:
-    """Whether a function may stay until another process lets it go: it waits, takes from a queue, or never ends."""
-    for index in file.calls_of(scope):
-        call = file.calls[index]
-        name = last_name(call.func)
-        # `", ".join(names)` takes an argument, and waiting for a process or a queue takes none.
-        if name in ("join", "get") and not call.args:
-            return True
-        if name in _WAITING:
-            return True
-    regions = {index for call in file.calls_of(scope) for index in file.regions(file.calls[call].region)}
-    return any(file.facts.regions[index].kind == "while" for index in regions)
+def _may_wait(run: Reached, put: int | None) -> bool:
+    """Whether a function may stay until another process lets it go: it waits, takes from a queue, or never ends.
+
+    In the function of the call `put`, what comes before that call, and not in a loop around it, has ended by then.
+    """
+    file = run.file
+    calls = [file.calls[index] for index in file.calls_of(run.scope)]
+    if any(file.facts.regions[index].kind == "while" for call in calls for index in file.regions(call.region)):
+        return True
+    return any(_waits(call) and (put is None or _may_follow(file, call, file.calls[put])) for call in calls)
+
+
+def _waits(call: Call) -> bool:
+    name = last_name(call.func)
+    # `", ".join(names)` takes an argument, and waiting for a process or a queue takes none.
+    return name in _WAITING or (name in ("join", "get") and not call.args)
+
+
+def _may_follow(file: SourceFile, call: Call, put: Call) -> bool:
+    """Whether a call may run after another one of the same function."""
+    around = {index for index in file.regions(put.region) if file.facts.regions[index].kind == "for"}
+    return call.span > put.span or not around.isdisjoint(file.regions(call.region))
 
 
 def judge(case: Case) -> Judgement:

@@ -10,8 +10,12 @@ from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, List, Name, Subs
 from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site, Value, Values
+from dllint.libraries.contents import held_by
+from dllint.libraries.index import WRAPPERS, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -55,6 +59,23 @@ class Gradients:
                 if found:
                     yield method.file, event, found
                     break
+
+    def given(self, loader: Loader) -> Iterator[tuple[SourceFile, Span, Span, str]]:
+        """The tensors that carry gradients and that a loader's TensorDataset is made of, each with its statement."""
+        todo = [*loader.datasets()]
+        for value in todo:
+            if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
+                continue
+            name = canonical(value.of.name)
+            if name in WRAPPERS:
+                todo += [one for one in held_by(self.world, value) if one not in todo]
+            elif name == "torch.utils.data.TensorDataset" and value.call >= 0:
+                call = value.file.calls[value.call]
+                site = self.world.call_site(value.file, value.call, value.frame)
+                for argument in call.args:
+                    found = "" if argument.keyword else self._carried(argument.value, site, 0)
+                    if found:
+                        yield value.file, argument.value_span, call.statement, found
 
     @staticmethod
     def _site(function: Function, event: Event, frame: Frame | None) -> Site:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
-from dllint.facts.schema import Event
 from dllint.finding import Finding
 from dllint.inference.values import NONE
 from dllint.linking.source import SourceFile
@@ -14,6 +13,7 @@ from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.pickling.gradients import Gradients
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -23,26 +23,30 @@ CODE = "DLL208"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     gradients = project.ask(Gradients)
-    causes: Causes[tuple[SourceFile, Event, str, Loader]] = Causes()
+    causes: Causes[tuple[SourceFile, Span, Span, str, Loader]] = Causes()
     for loader in project.loaders:
         if not loader.workers().possible or not _stacks(project, loader):
             continue
         for value in project.dataset_objects(loader):
             for file, event, what in gradients.items(value):
                 if not gradients.turned_off(file):
-                    causes.add((file, event, what, loader), (file.path, event.span))
+                    span = event.value_span or event.span
+                    causes.add((file, span, event.span, what, loader), (file.path, event.span))
+        for file, span, statement, what in gradients.given(loader):
+            if not gradients.turned_off(file):
+                causes.add((file, span, statement, what, loader), (file.path, span))
     for found in causes:
-        file, event, what, _ = found[0]
-        sure = any(loader.has_workers for _, _, _, loader in found)
+        file, span, statement, what, first = found[0]
+        loaders = [loader for *_, loader in found]
         yield Finding(
             CODE,
             file.path,
-            event.value_span or event.span,
+            span,
             "main",
-            {"what": what, "loader": project.where(found[0][3].file, found[0][3].span)},
-            severity="error" if sure else "warning",
-            related=tuple(dict.fromkeys(project.loader_place(loader) for _, _, _, loader in found)),
-            statement=event.span,
+            {"what": what, "loader": project.where(first.file, first.span)},
+            severity="error" if any(loader.has_workers for loader in loaders) else "warning",
+            related=tuple(dict.fromkeys(map(project.loader_place, loaders))),
+            statement=statement,
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Partial, Value
 from dllint.libraries.contents import bound_by
+from dllint.linking.source import declared_names
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -42,10 +43,12 @@ def pickle_error(one: Function | Class, python: tuple[int, int]) -> str:
 
 
 def is_local(function: Function | Class) -> bool:
-    """Whether a function or class is defined inside a function or method. A method itself is not."""
-    scope = function.file.scopes[function.scope].parent
-    while scope > 0:
-        if function.file.scopes[scope].kind in ("function", "lambda"):
-            return True
-        scope = function.file.scopes[scope].parent
+    """Whether a function or class is named after a function or method that it is defined in, so that pickle cannot
+    find it by that name. A method is not, and neither is one whose name that function declares `global`."""
+    file, one = function.file, function.file.scopes[function.scope]
+    while one.parent > 0:
+        around = file.scopes[one.parent]
+        if around.kind in ("function", "lambda"):
+            return not any(one.name in declared_names(event) for event in around.events_of("global"))
+        one = around
     return False

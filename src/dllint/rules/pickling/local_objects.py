@@ -14,7 +14,7 @@ from dllint.libraries.index import NAMED_AS_WRAPPED, PICKLE_BY_VALUE, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import without_calls
-from dllint.linking.source import SourceFile, declared_names, decorated, last_name
+from dllint.linking.source import SourceFile, decorated, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
@@ -180,9 +180,7 @@ def _is_lost(world: World, one: Function | Class) -> bool:
         return False
     if isinstance(one, Function) and not all(_keeps_name(world, one, decorator.expr) for decorator in entry.decorators):
         return False
-    return is_local(one) and not any(
-        entry.name in declared_names(event) for event in file.scopes[entry.parent].events_of("global")
-    )
+    return is_local(one)
 
 
 def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:

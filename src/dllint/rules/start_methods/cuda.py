@@ -108,7 +108,8 @@ class Cuda:
                 site = Site(file, call.scope, entry.parent, at, frame)
                 if not any(flag in text for flag in _FLAGS) or asks_the_machine(entry.expr, site):
                     continue
-                if self.world.values.truth(self.world.values.evaluate(entry.expr, site)) is not entry.holds:
+                values = self.world.values.evaluate(entry.expr, site)
+                if not values or any(self._truth(value) is not entry.holds for value in values):
                     return False
         site = self.world.call_site(file, index, frame)
         devices = [one.value for one in call.args if one.keyword in (None, "device")]
@@ -313,7 +314,16 @@ class Cuda:
         """Whether a test can have this result. If one activation represents many, the arguments of a single call
         prove nothing."""
         quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
-        return quantifier(self.world.values.truth((value,)) is holds for value in values)
+        return quantifier(self._truth(value) is holds for value in values)
+
+    def _truth(self, value: Value) -> bool | None:
+        """Whether a test holds on a machine with a GPU. The answer that the constructor or the module received stays
+        true in forked workers, where asking again says no."""
+        if isinstance(value, Instance) and value.of == External("torch.cuda.is_available") and value.file is not None:
+            asked = value.file.calls[value.call].scope if value.call >= 0 else -1
+            if asked == 0 or (asked > 0 and value.file.scopes[asked].name == "__init__"):
+                return True
+        return self.world.values.truth((value,))
 
 
 def _of_cuda(value: Instance) -> bool:

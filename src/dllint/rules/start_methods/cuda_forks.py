@@ -332,10 +332,23 @@ class CudaForks:
 
     def poison_of_launch(self, launch: Launch) -> Poison | None:
         """The call that has initialized CUDA in the process that makes a launch, before it does."""
+        return self._poison(self._above(launch))
+
+    def calls_before(self, launch: Launch) -> Iterator[tuple[Reached, int]]:
+        """The calls that a process makes before a launch forks it: those around the launch, nearest first, then those
+        of the functions that they call."""
+        ancestors = self._above(launch)
+        for ancestor in ancestors:
+            here = Reached(ancestor.file, ancestor.scope, None)
+            yield from ((here, index) for index in here.file.calls_of(here.scope) if self._before(ancestor, index))
+        for reached in reach(self.world, self._steps(ancestors), guesses=False):
+            yield from ((reached, index) for index in reached.file.calls_of(reached.scope))
+
+    def _above(self, launch: Launch) -> list[_Ancestor]:
         index = self._forking_call(launch)
         scope = launch.file.calls[index].scope
         made = tuple(self.world.symbols.atoms(launch.file, scope, launch.file.calls[launch.call].region))
-        return self._poison(list(self._ancestors(launch.file, scope, index, None, launch.through, made)))
+        return list(self._ancestors(launch.file, scope, index, None, launch.through, made))
 
     def _forking_call(self, launch: Launch) -> int:
         """The call in the launch's file at which its processes fork: `start()` of a Process, or the construction of
@@ -460,17 +473,19 @@ class CudaForks:
 
     def _called(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
         """The poisoning calls in functions that the ancestors call before their positions."""
-        starts = []
+        for reached in reach(self.world, self._steps(ancestors)):
+            for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
+                if api.poisons:
+                    yield self._described(reached.file, index, reached.frame, api)
+
+    def _steps(self, ancestors: list[_Ancestor]) -> Iterator[Reached]:
+        """The functions that the ancestors call before their positions."""
         for ancestor in ancestors:
             here = Reached(ancestor.file, ancestor.scope, None)
             for index in ancestor.file.calls_of(ancestor.scope):
                 if self._before(ancestor, index):
-                    targets = self.world.calls.targets(ancestor.file, index)
-                    starts += [stepped(here, index, target) for target in targets]
-        for reached in reach(self.world, starts):
-            for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
-                if api.poisons:
-                    yield self._described(reached.file, index, reached.frame, api)
+                    for target in self.world.calls.targets(ancestor.file, index):
+                        yield stepped(here, index, target)
 
     def _imported(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
         """The poisoning calls at the top level of files that the program imports."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, External, Function, Site
-from dllint.linking.conditions import under_main_guard
+from dllint.linking.conditions import contradict, path_atoms, under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.span import Span
@@ -30,6 +30,14 @@ class Setting:
     @property
     def span(self) -> Span:
         return self.file.calls[self.call].span
+
+    def may_follow(self, other: Setting) -> bool:
+        """Whether a run may make both calls: they are no branches of one function that exclude each other."""
+        call, before = self.file.calls[self.call], other.file.calls[other.call]
+        if (self.file.path, call.scope) != (other.file.path, before.scope):
+            return True
+        paths = [path_atoms(self.file, call.scope, one.region) for one in (call, before)]
+        return not contradict(*paths)
 
     @property
     def unconditional(self) -> bool:
@@ -55,9 +63,9 @@ class DefaultDevice:
         tops = {file.path} if scope == 0 else set(self.project.programs.above(file, scope))
         around = self.project.import_graph.import_closure({file.path, *tops})
         here = [setting for setting in self.settings if setting.file.path in around]
-        if any(not setting.cuda for setting in here):
-            return None
-        return next((setting for setting in here if self._runs_with(file, scope, setting, tops)), None)
+        others = [setting for setting in here if not setting.cuda]
+        found = (setting for setting in here if setting.cuda and not any(one.may_follow(setting) for one in others))
+        return next((setting for setting in found if self._runs_with(file, scope, setting, tops)), None)
 
     def _settings(self) -> Iterator[Setting]:
         for name in ("set_default_device", "set_default_tensor_type"):

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, describe, listed
 from dllint.finding import Finding, Place
+from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks
 from dllint.rules.start_methods.live_threads import carried, raised_threads
+from dllint.rules.start_methods.split_operations import Hanging, hanging
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -27,7 +29,35 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         for one in _of_loader(project, loader):
             causes.add(Use(one, project.loader_place(loader)), (one.path, one.span))
+    for launch in project.launches.all():
+        found = hanging(project, launch)
+        if found is not None:
+            place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
+            one = _of_process(project, found, place)
+            causes.add(Use(one, place), (one.path, one.span), (launch.file.path, launch.call))
     yield from map(worst, causes)
+
+
+def _of_process(project: Project, found: Hanging, place: Place) -> Finding:
+    call = found.reached.file.calls[found.call]
+    before, index = found.parent
+    parent = Place(before.path, before.calls[index].span, "this starts torch's threads in the parent")
+    return Finding(
+        CODE,
+        found.reached.file.path,
+        call.span,
+        "process",
+        {
+            "call": render(call.func, found.reached.file, 40),
+            "process": project.where(found.launch.file, place.span),
+            "parent": project.where(before, parent.span),
+        },
+        severity="warning",
+        start_methods=("fork",),
+        trace=project.trace(found.reached.hops()),
+        related=(parent,),
+        statement=call.statement,
+    )
 
 
 def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import describe
@@ -15,6 +16,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.parent_use import ParentTouches
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks
@@ -31,7 +33,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not loader.workers().possible or not project.ask(CudaForks).forks(loader):
             continue
         used = dict(_by_workers(project, loader))
-        for package, place in _by_parent(project, loader) if used else ():
+        for package, place in chain(_by_parent(project, loader), _by_items(project, loader, used)) if used else ():
             if package in used:
                 finding = _finding(project, loader, package, used.pop(package), place)
                 causes.add(Use(finding, project.loader_place(loader), loader.has_workers), (finding.path, finding.span))
@@ -98,6 +100,19 @@ def _by_parent(project: Project, loader: Loader) -> Iterator[tuple[str, Place]]:
                 package = _package(project, file, index, None)
                 if package:
                     yield package, _place(file, index)
+
+
+def _by_items(
+    project: Project, loader: Loader, used: Mapping[str, tuple[WorkerRun, int]]
+) -> Iterator[tuple[str, Place]]:
+    """The packages that the parent uses as the workers do: it reads items of the dataset before they start."""
+    for dataset in project.dataset_objects(loader):
+        if isinstance(dataset.of, Class):
+            touches = ParentTouches(project, loader, dataset)
+            for package, (run, _) in tuple(used.items()):
+                hop = touches.of({(run.file.path, run.scope)})
+                if hop is not None:
+                    yield package, Place(hop.file.path, hop.span, "this starts the threads in the parent")
 
 
 def _place(file: SourceFile, index: int) -> Place:
