@@ -85,7 +85,7 @@ class Decisions:
         assert entry.expr is not None
         if entry.kind == "for":
             return iterates(Known(self.world, where).value(entry.expr)) is False
-        test = _with_stored(entry.expr, where.file, where.scope)
+        test = _with_stored(self.world, entry.expr, where)
         decided = truth(Known(self.world, where).value(test))
         if decided is None and is_stable(self.world, test, where):
             decided = self.world.values.truth(self.world.values.evaluate(test, where))
@@ -294,15 +294,16 @@ class Known(ClosedValues):
         return Known(self.world, site).value(expr, depth - 1)
 
 
-def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
-    """Return a test with the name or constant instead of an attribute that only the function itself sets, at its top
-    level: `readonly` for `self.readonly`."""
+def _with_stored(world: Engine, test: Expr, where: Site) -> Expr:
+    """Return a test with the name or constant instead of an attribute that only the function itself sets, before the
+    test on every way to it: `readonly` for `self.readonly`."""
     if isinstance(test, Not):
-        return Not(_with_stored(test.operand, file, scope))
+        return Not(_with_stored(world, test.operand, where))
     if isinstance(test, BoolOp):
-        return BoolOp(test.op, tuple(_with_stored(part, file, scope) for part in test.values))
+        return BoolOp(test.op, tuple(_with_stored(world, part, where) for part in test.values))
     if not isinstance(test, Attribute) or not isinstance(test.value, Name):
         return test
+    file, scope = where.file, where.scope
     owner = file.method_of(scope)
     methods = file.children.get(owner, ()) if owner is not None else (scope,)
     stores = [
@@ -311,6 +312,12 @@ def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
         for one in file.named(stores_by_name, method).get(test.attr, ())
         if one.base == test.value
     ]
-    alone = len(stores) == 1 and stores[0].scope == scope and not stores[0].event.region
-    value = stores[0].value if alone else None
-    return value if isinstance(value, (Name, Constant)) else test
+    if len(stores) != 1 or stores[0].scope != scope:
+        return test
+    event, value = stores[0].event, stores[0].value
+    before = (event.span.line, event.span.column) < where.at and file.encloses(event.region, where.region)
+    if not before or not isinstance(value, (Name, Constant)):
+        return test
+    # A function that is called in between may set it too.
+    elsewhere = world.stores.outside_stores(test.attr)
+    return value if all(one.value == value for _, one in elsewhere) else test
