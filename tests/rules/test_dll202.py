@@ -527,3 +527,53 @@ def test_a_class_of_a_library_s_datasets_that_a_name_chooses(
     )
 
     assert [one.span.line for one in told(files, select=["DLL202"])] == lines
+
+
+STEPS = """\
+import numpy as np
+import torch
+import torch.multiprocessing as mp
+from torchvision import transforms as T
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, trans):
+        self.trans = trans
+
+    def __getitem__(self, i):
+        return self.trans(i)
+
+    def __len__(self):
+        return 9
+
+
+def steps():
+    def clip(x):
+        return np.clip(x, 0, 1)
+
+    def grey(x):
+        return x[:1]
+
+    return T.Compose([T.Lambda(clip), T.Lambda(grey)])
+
+
+def others():
+    def flip(x):
+        return x[::-1]
+
+    return T.Compose([T.Lambda(flip)])
+
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    for chosen in (steps(), others()):
+        for row in torch.utils.data.DataLoader(Rows(chosen), num_workers=2):
+            print(row)
+"""
+
+
+def test_the_steps_that_one_function_defines_are_one_cause(told: Callable[..., Any]) -> None:
+    found = told({"main.py": STEPS}, select=["DLL202"])
+
+    assert [one.span.line for one in found] == [19, 29]
+    assert 22 in [place.span.line for place in found[0].related]
