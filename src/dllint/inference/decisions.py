@@ -31,6 +31,7 @@ from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.values import (
+    UNKNOWN,
     Class,
     Const,
     Display,
@@ -61,6 +62,7 @@ class Decisions:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._false: Table[bool] = {}
+        self._offered: Table[Values] = {}
 
     def impossible(self, site: Site) -> bool:
         """Whether a condition around the site is certainly false in its activation."""
@@ -71,6 +73,50 @@ class Decisions:
             if self._never_holds(index, site):
                 return True
         return False
+
+    def refused(self, site: Site) -> bool:
+        """Whether a condition around the site asks for a choice that the command line refuses, in every activation.
+        Other tests of an unknown activation are hardly ever decided, and costly to evaluate."""
+        for index in site.file.regions(site.region):
+            entry = site.file.facts.regions[index]
+            if entry.kind == "if" and entry.expr is not None:
+                where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
+                if self._chosen(entry.expr, where) is (not entry.holds):
+                    return True
+        return False
+
+    def _chosen(self, test: Expr, where: Site) -> bool | None:
+        """Return the outcome of a test of an option that accepts only listed choices; None if it is not known."""
+        if isinstance(test, Not):
+            outcome = self._chosen(test.operand, where)
+            return None if outcome is None else not outcome
+        if isinstance(test, BoolOp):
+            outcomes = {self._chosen(part, where) for part in test.values}
+            deciding = test.op == "or"
+            return deciding if deciding in outcomes else None if None in outcomes else not deciding
+        if not isinstance(test, Compare) or len(test.comparisons) != 1 or not isinstance(test.left, Attribute):
+            return None
+        (op, right), option, name = test.comparisons[0], test.left, test.left.attr
+        wanted = _constants(right if op in ("in", "not in") else List((right,)))
+        if op not in ("==", "!=", "in", "not in") or wanted is None or not self.world.knowledge.chooses(name):
+            return None
+        if self.world.stores.outside_stores(name) or self.world.stores.outside_spreads():
+            return None
+        key = (where.file.path, where.scope, option, where.frame)
+        offered = self.world.memory.remember(self._offered, key, lambda: self._choices(option, where), ())
+        if not offered or not all(isinstance(one, Const) for one in offered):
+            return None
+        hits = {isinstance(one, Const) and one.value in wanted for one in offered}
+        return None if len(hits) > 1 else hits.pop() is (op in ("==", "in"))
+
+    def _choices(self, option: Attribute, where: Site) -> Values:
+        parsed = self.world.values.evaluate(option.value, where)
+        found = [
+            self.world.knowledge.in_parsed(one, option.attr).values if isinstance(one, Parsed) else (UNKNOWN,)
+            for one in parsed
+        ]
+        # More than the limit of an expression's values are still few to compare a text with.
+        return tuple(dict.fromkeys(value for values in found for value in values))
 
     def _never_holds(self, index: int, site: Site) -> bool:
         """Whether the test of a region around a site is certainly false there."""
@@ -89,6 +135,8 @@ class Decisions:
         decided = truth(Known(self.world, where).value(test))
         if decided is None and is_stable(self.world, test, where):
             decided = self.world.values.truth(self.world.values.evaluate(test, where))
+        if decided is None:
+            decided = self._chosen(entry.expr, where)
         return decided is not None and decided is not entry.holds
 
 
@@ -176,6 +224,13 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
 
 _CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)
 """Expressions that create something that may change; a name for it may stand for its later contents."""
+
+
+def _constants(expr: Expr) -> list[object] | None:
+    """Return the constants that a list or tuple displays; None for anything else."""
+    if not isinstance(expr, (List, Tuple, Set)) or not all(isinstance(one, Constant) for one in expr.elements):
+        return None
+    return [one.value for one in expr.elements if isinstance(one, Constant)]
 
 
 class _Member(NamedTuple):

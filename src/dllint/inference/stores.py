@@ -92,8 +92,11 @@ class Stores:
         return entry.expr in (stored, Compare(stored, (("is not", Constant(None)),)))
 
     def skipped(self, site: Site) -> bool:
-        """Whether a store stands in a branch that is certainly not taken in the known activation around it."""
-        return bool(site.region) and site.frame is not None and self.world.impossible(site)
+        """Whether a store stands in a branch that is certainly not taken, in the known activation around it or, if it
+        asks for what the command line refuses, in any."""
+        if not site.region:
+            return False
+        return self.world.refused(site) if site.frame is None else self.world.impossible(site)
 
     def store_site(self, value: Instance, owner: Class, store: Store | Spread) -> Site:
         """Return the site where the value of `self.attr = value` in a method of `owner` is evaluated, for this

@@ -264,6 +264,9 @@ class Libraries:
     def options(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
         return self.parsers.nearest(value, dest)
 
+    def chooses(self, dest: str) -> bool:
+        return self.parsers.chooses(dest)
+
     def in_data(self, value: Data, key: object) -> Found:
         return self.data.lookup(value, key)
 
