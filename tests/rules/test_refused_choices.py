@@ -97,3 +97,81 @@ def test_a_choice_that_is_accepted(test: str, findings: Callable[..., Any]) -> N
 )
 def test_other_ways_to_a_choice(old: str, new: str, findings: Callable[..., Any]) -> None:
     assert findings(_files('self.args.data == "records"', MAIN.replace(old, new)), select=["DLL203"]) == FOUND
+
+
+OPTIONS = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--threads", action="store_true")
+options = parser.parse_args()
+"""
+READER = """\
+from multiprocessing import Process
+from threading import Thread
+
+from options import options
+
+
+class Reader:
+    def __init__(self):
+        self.file = open("rows")
+
+    def start(self):
+        if options.threads:
+            Thread(target=self.read).start()
+        else:
+            Process(target=self.read).start()
+
+    def read(self):
+        print(self.file)
+"""
+PROGRAM_OF_OPTIONS = """\
+import multiprocessing
+
+from options import options
+from reader import Reader
+
+
+def main():
+    Reader().start()
+
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    options.threads = True
+    main()
+"""
+OPENED = {("reader.py", 9, "DLL209")}
+
+
+def _programs(**more: str) -> dict[str, str]:
+    files = {"options.py": OPTIONS, "reader.py": READER, "main.py": PROGRAM_OF_OPTIONS}
+    return {**files, **{f"{name}.py": text for name, text in more.items()}}
+
+
+def test_an_option_that_every_program_sets(findings: Callable[..., Any]) -> None:
+    other = "from options import options\nfrom reader import Reader\n\noptions.threads = True\n\n"
+    tool = other + 'def tool():\n    Reader().start()\n\nif __name__ == "__main__":\n    tool()\n'
+    script = "from tool import tool\n\ntool()\n"
+
+    assert findings(_programs(tool=tool, script=script), select=["DLL209"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    options.threads = True\n", ""),
+        ("    options.threads = True\n    main()\n", "    main()\n    options.threads = True\n"),
+        ("    options.threads = True\n", "    if input():\n        options.threads = True\n"),
+        ("def main():\n", "def main():\n    options.threads = False\n"),
+    ],
+)
+def test_an_option_that_a_program_may_not_set(old: str, new: str, findings: Callable[..., Any]) -> None:
+    assert findings(_programs(main=PROGRAM_OF_OPTIONS.replace(old, new)), select=["DLL209"]) == OPENED
+
+
+def test_an_option_that_only_one_program_sets(findings: Callable[..., Any]) -> None:
+    other = PROGRAM_OF_OPTIONS.replace("    options.threads = True\n", "")
+
+    assert findings(_programs(other=other), select=["DLL209"]) == OPENED

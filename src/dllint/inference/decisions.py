@@ -30,6 +30,7 @@ from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
+from dllint.inference.program_options import set_by_programs
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -86,7 +87,8 @@ class Decisions:
         return False
 
     def _chosen(self, test: Expr, where: Site) -> bool | None:
-        """Return the outcome of a test of an option that accepts only listed choices; None if it is not known."""
+        """Return the outcome of a test of an option that accepts only listed choices, or that every program sets; None
+        if it is not known."""
         if isinstance(test, Not):
             outcome = self._chosen(test.operand, where)
             return None if outcome is None else not outcome
@@ -94,6 +96,9 @@ class Decisions:
             outcomes = {self._chosen(part, where) for part in test.values}
             deciding = test.op == "or"
             return deciding if deciding in outcomes else None if None in outcomes else not deciding
+        if isinstance(test, Attribute):
+            fixed = set_by_programs(self.world, test, where)
+            return None if fixed is None else bool(fixed.value)
         if not isinstance(test, Compare) or len(test.comparisons) != 1 or not isinstance(test.left, Attribute):
             return None
         (op, right), option, name = test.comparisons[0], test.left, test.left.attr
