@@ -200,6 +200,9 @@ class Stores:
             own: whether the attribute is also assigned under its own name. Then an assignment whose name is unknown
                 more likely means another attribute: it leaves this one uncertain, and lends it no object.
         """
+        if name.startswith("__") and not name.endswith("__"):
+            # Such a name is another one outside of the class's own code: `_Trainer__count`.
+            return ABSENT
         if spread.key is None:
             return self.world.mappings.lookup(spread.value, site, name) or OPAQUE
         keys = self.world.values.evaluate(spread.key, site)
