@@ -59,6 +59,11 @@ class UnchosenPaths:
                 return found
         return self._on_all_ways(hops)
 
+    def runs_unasked(self, file: SourceFile, index: int) -> bool:
+        """Whether no such option stands around a call, or around all calls of its function."""
+        call = file.calls[index]
+        return self._behind(file, call.scope, call.region) is None
+
     def _on_all_ways(self, hops: list[tuple[SourceFile, int]]) -> Place | None:
         """The test around a call of a trace whose target its first function runs in no other way."""
         for file, index in hops:
