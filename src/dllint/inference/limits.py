@@ -148,6 +148,7 @@ ASSUMED_DATASETS = Limit("classes of datasets that no loader is seen to read", 6
 DATASET_PIECES = Limit("values that one dataset holds", 600)
 PIECE_DEPTH = Limit("objects inside one another that a dataset holds", 5)
 INIT_FUNCTIONS = Limit("functions that a dataset's constructor runs", 80)
+OPENCV_STEPS = Limit("calls of OpenCV, each on the result of the next", 4)
 EXTERNAL_DEPTH = Limit("objects from outside the project inside one another", 4)
 WORKER_FUNCTIONS = Limit("functions that one entry of worker code runs", 150)
 WORKER_KINDS = Limit("kinds of one dataset class, by the functions that they hold", 12)
