@@ -480,3 +480,16 @@ def test_a_start_method_that_the_program_never_sets(findings: Callable[..., Any]
     assert findings({**files, "main.py": by_other}, select=["DLL209"], target_python="3.11") == {
         ("reader.py", 7, "DLL209")
     }
+
+
+def test_what_a_partial_of_the_target_binds_is_told_once(findings: Callable[..., Any]) -> None:
+    text = (
+        "from functools import partial\nfrom multiprocessing import Pool\n\n"
+        "def work(step, row):\n    return step(row)\n\n"
+        "def main():\n    with Pool(4) as pool:\n        pool.map(partial(work, lambda row: row + 1), [1, 2])\n"
+        "        pool.apply(work, (lambda row: row + 1, 1))\n"
+    )
+    assert findings({"main.py": text + GUARD}, select=["DLL207", "DLL209"]) == {
+        ("main.py", 9, "DLL207"),
+        ("main.py", 10, "DLL209"),
+    }

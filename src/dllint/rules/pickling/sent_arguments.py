@@ -17,7 +17,7 @@ from dllint.project.datasets import Kept, Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
-from dllint.rules.pickling.pool_functions import is_lost, pickling_methods, surely_processes
+from dllint.rules.pickling.pool_functions import given_functions, is_lost, pickling_methods, surely_processes
 from dllint.rules.pickling.started_processes import STARTED, started_earlier
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, refusal_of
 from dllint.span import Span
@@ -59,7 +59,10 @@ def sent_arguments(project: Project) -> Iterator[SentArgument]:
         if api is None or not (surely_processes(project, launch) or _is_own_process(project, launch)):
             continue
         for method in pickling_methods(project, launch, api):
+            # What a partial of the target binds is part of the target: DLL207 reports it.
+            told = [(one.file, one.file.scopes[one.scope].header) for one in given_functions(project, launch)]
             found = (one for target in launch.targets for one in _of_target(project, launch, method, target))
+            found = (one for one in found if (one.file, one.span) not in told)
             yield from (one for one in found if not (one.forked_context and _chooses(project, launch)))
 
 
