@@ -175,3 +175,66 @@ def test_an_option_that_only_one_program_sets(findings: Callable[..., Any]) -> N
     other = PROGRAM_OF_OPTIONS.replace("    options.threads = True\n", "")
 
     assert findings(_programs(other=other), select=["DLL209"]) == OPENED
+
+
+TRAINER = """\
+import multiprocessing as mp
+
+
+class Plotter:
+    def start(self):
+        self.process = mp.Process(target=self.draw)
+        self.process.start()
+
+    def draw(self):
+        pass
+
+
+class Trainer:
+    def __init__(self):
+        self.plot = False
+
+    def begin(self):
+        if self.plot:
+            Plotter().start()
+
+    def train(self, epochs, plot=False):
+        self.plot = plot
+        self.begin()
+
+
+def quiet(epochs):
+    Trainer().train(epochs)
+
+
+def drawn(epochs, plot):
+    Trainer().train(epochs, plot=plot)
+"""
+QUIET = "from trainer import quiet\n\nquiet(4)\n"
+DRAWN = "from trainer import drawn\n\ndrawn(4, True)\n"
+
+
+def test_an_attribute_that_the_calling_method_sets(findings: Callable[..., Any]) -> None:
+    files = {"trainer.py": TRAINER, "quiet.py": QUIET, "drawn.py": DRAWN}
+
+    assert findings(files, select=["DLL102"]) == {("drawn.py", 3, "DLL102")}
+
+
+SETTING = "        self.plot = plot\n        self.begin()\n"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "        if epochs:\n            self.plot = plot\n        self.begin()\n",
+        "        self.begin()\n        self.plot = plot\n",
+        (
+            "        self.plot = plot\n        self.choose()\n        self.begin()\n\n"
+            "    def choose(self):\n        self.plot = bool(input())\n"
+        ),
+    ],
+)
+def test_an_attribute_that_may_be_set_otherwise(setting: str, findings: Callable[..., Any]) -> None:
+    trainer = TRAINER.replace(SETTING, setting).replace("self.plot = False", "self.plot = bool(input())")
+
+    assert findings({"trainer.py": trainer, "quiet.py": QUIET}, select=["DLL102"]) == {("quiet.py", 3, "DLL102")}

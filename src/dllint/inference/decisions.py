@@ -31,6 +31,7 @@ from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.program_options import set_by_programs
+from dllint.inference.receiver_attributes import stored_by_caller
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -87,8 +88,8 @@ class Decisions:
         return False
 
     def _chosen(self, test: Expr, where: Site) -> bool | None:
-        """Return the outcome of a test of an option that accepts only listed choices, or that every program sets; None
-        if it is not known."""
+        """Return the outcome of a test of an option that accepts only listed choices, or that every program sets, or of
+        an attribute that the calling method has set; None if it is not known."""
         if isinstance(test, Not):
             outcome = self._chosen(test.operand, where)
             return None if outcome is None else not outcome
@@ -97,6 +98,9 @@ class Decisions:
             deciding = test.op == "or"
             return deciding if deciding in outcomes else None if None in outcomes else not deciding
         if isinstance(test, Attribute):
+            stored = stored_by_caller(self.world, test, where)
+            if stored is not None:
+                return truth(Known(self.world, stored[1]).value(stored[0]))
             fixed = set_by_programs(self.world, test, where)
             return None if fixed is None else bool(fixed.value)
         if not isinstance(test, Compare) or len(test.comparisons) != 1 or not isinstance(test.left, Attribute):

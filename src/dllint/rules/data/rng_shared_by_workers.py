@@ -65,10 +65,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
         # Spawned workers import NumPy anew, and its generator then takes a seed from the system.
         if old is not None and workers.count != 1 and "fork" in methods:
-            draws = generators.global_draws(loader)
+            globally = generators.global_draws(loader)
             # One seed mends all of them; the one to show is one that every run reaches.
-            asked = (one for one in draws if project.ask(UnchosenPaths).runs_unasked(one[0].file, one[1]))
-            for run, index in [next(asked, draws[0])] if draws else []:
+            asked = (one for one in globally if project.ask(UnchosenPaths).runs_unasked(one[0].file, one[1]))
+            for run, index in [next(asked, globally[0])] if globally else []:
                 drawn.add((run, index, loader), (run.file.path, index))
     for held in kept:
         yield _of_object(project, held[0][0], [loader for _, loader in held])

@@ -90,8 +90,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     else:
                         read_in.setdefault(method, keys[0])
                         causes.add(use, *keys)
-    for use, keys, method in labels:
-        causes.add(use, *([read_in[method]] if method in read_in else []), *keys)
+    for use, keys, where in labels:
+        causes.add(use, *([read_in[where]] if where in read_in else []), *keys)
     # Another class may inherit the same statement, and read other columns.
     yield from (found for found in map(worst, causes) if (found.path, found.span) not in tables)
 

@@ -40,7 +40,7 @@ def needs_tensor_on_gpu(world: World, test: Expr, holds: bool, site: Site, depth
     if isinstance(test, Compare):
         asked = isinstance(test.left, Attribute) and test.left.attr == "type" and test.left.value
         of_device = isinstance(asked, Attribute) and asked.attr == "device"
-        return holds and of_device and test.comparisons in ((("==", Constant(name)),) for name in ("cuda", "gpu"))
+        return holds and of_device and test.comparisons == (("==", Constant("cuda")),)
     if not isinstance(test, Name) or not holds or limits.DEVICE_DEPTH.exceeded(depth):
         return False
     return _is_flag(world, test, site, depth + 1)
