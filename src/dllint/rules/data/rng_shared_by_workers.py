@@ -63,7 +63,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             # One function that seeds the library in a loader's workers fixes all their draws from it.
             seeding = (loader.file.path, loader.call, draw.library.prefix)
             applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
-        # Spawned workers import NumPy anew, and its generator then takes a seed from the system.
+        # Spawned workers import NumPy again, and its generator then takes a seed from the system.
         if old is not None and workers.count != 1 and "fork" in methods:
             globally = generators.global_draws(loader)
             # One seed mends all of them; the one to show is one that every run reaches.
