@@ -31,7 +31,7 @@ from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.program_options import set_by_programs
-from dllint.inference.receiver_attributes import stored_by_caller
+from dllint.inference.receiver_attributes import may_be_set_outside, stored_by_caller
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -206,7 +206,9 @@ def _keeps(world: Engine, value: Value, name: str) -> bool:
     if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
         line = [one for one in world.hierarchy.line(value.of) if isinstance(one, Class)]
         once = sum(len(world.stores.own_stores(one).get(name, ())) for one in line) < 2
-        return once and _PLAIN.issuperset(world.hierarchy.externals(value.of)) and not world.stores.outside_stores(name)
+        bases = {world.knowledge.canonical(one) for one in world.hierarchy.externals(value.of)}
+        plain = bases.difference(_PLAIN).issubset(world.knowledge.without_state)
+        return once and plain and not may_be_set_outside(world, value, name)
     return isinstance(value, (Module, Class, Parsed))
 
 

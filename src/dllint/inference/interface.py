@@ -76,6 +76,10 @@ class Knowledge(Protocol):
         """Calls that return a tensor with its own storage."""
 
     @property
+    def without_state(self) -> Collection[str]:
+        """Classes that set no attributes of their own."""
+
+    @property
     def compositions(self) -> Collection[str]:
         """Classes whose objects call what they were given, one after another."""
 

@@ -1,11 +1,12 @@
-"""Attributes that a method sets before it calls another method of the same object, which tests them."""
+"""Attributes of the object that a method runs on: what a calling method has set, and whether other code sets them."""
 
 from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, Expr, Name
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.names import CONSTRUCTORS
-from dllint.inference.values import Class, Instance, Site
+from dllint.inference.values import Class, External, Instance, Module, Parsed, Site, Value
 from dllint.linking.source import SourceFile
 
 
@@ -43,6 +44,27 @@ def stored_by_caller(world: Engine, test: Attribute, where: Site) -> tuple[Expr,
         return None
     at = (last.event.span.line, last.event.span.column)
     return last.value, Site(file, call.scope, last.event.region, at, frame.parent)
+
+
+def may_be_set_outside(world: Engine, value: Instance, name: str) -> bool:
+    """Whether code that is not the object's own may set an attribute of it: not where all objects that the code sets it
+    on are known, and of other kinds."""
+    stores = world.stores.outside_stores(name)
+    if limits.OUTSIDE_STORES.exceeded(len(stores)):
+        return True
+    for file, store in stores:
+        at = (store.event.span.line, store.event.span.column)
+        bases = world.values.evaluate(store.base, Site(file, store.scope, store.event.region, at, None))
+        if not bases or not all(_is_another(world, one, value) for one in bases):
+            return True
+    return False
+
+
+def _is_another(world: Engine, base: Value, value: Instance) -> bool:
+    """Whether a value is certainly not the object: a namespace, a module, or an object of an unrelated class."""
+    if not isinstance(base, Instance) or not isinstance(base.of, Class) or not isinstance(value.of, Class):
+        return isinstance(base, (Parsed, Module)) or (isinstance(base, Instance) and isinstance(base.of, External))
+    return base.of not in world.hierarchy.line(value.of) and value.of not in world.hierarchy.line(base.of)
 
 
 def _receiver(file: SourceFile, scope: int) -> Name | None:
