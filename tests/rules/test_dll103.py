@@ -46,6 +46,18 @@ class Rows(Dataset):
 {TAIL}"""
 
 FOUND: dict[str, str] = {
+    "a variable that is true for another reason, too": """
+def back(x, on_gpu=True):
+    if x.is_cuda:
+        on_gpu = True
+    if on_gpu:
+        x = x.cuda()  # DLL103
+    return x
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return back(torch.ones(8))
+"""
+    + TAIL,
     "a method of a known object": NAMED.replace("MARK", "  # DLL103").replace("Rows()", "Rows(Energies())"),
     "a dataset made in the statement that goes through its loader": f"""{HEAD}
 class Rows(Dataset):
@@ -454,6 +466,34 @@ class Rows(Dataset):
         if not self.cuda_is_missing:
             rows = rows.cuda()
         return rows
+"""
+    + TAIL,
+    "a tensor that goes back to the GPU only if it was there": """
+def back(x):
+    on_gpu = False
+    if x.is_cuda:
+        x, on_gpu = x.cpu(), True
+    x = x + 1
+    if on_gpu:
+        x = x.cuda()
+    return x
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return back(torch.ones(8))
+"""
+    + TAIL,
+    "what other tensors on the GPU ask for": """
+def back(x):
+    weights = torch.ones(8)
+    on_gpu = x.is_cuda
+    if on_gpu and len(x):
+        weights = weights.cuda()
+    if x.device.type == "cuda":
+        weights = weights.to("cuda")
+    return x * weights
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return back(torch.ones(8))
 """
     + TAIL,
     "a method of an unknown object, found by its name alone": NAMED.replace("MARK", "")

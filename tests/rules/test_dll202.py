@@ -568,3 +568,102 @@ def build():
         (14, "`grey` is used here"),
         (25, "this DataLoader starts the workers"),
     ]
+
+
+STEPS = """\
+import numpy as np
+import torch
+import torch.multiprocessing as mp
+from torchvision import transforms as T
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, trans):
+        self.trans = trans
+
+    def __getitem__(self, i):
+        return self.trans(i)
+
+    def __len__(self):
+        return 9
+
+
+def steps():
+    def clip(x):
+        return np.clip(x, 0, 1)
+
+    def grey(x):
+        return x[:1]
+
+    return T.Compose([T.Lambda(clip), T.Lambda(grey)])
+
+
+def others():
+    def flip(x):
+        return x[::-1]
+
+    return T.Compose([T.Lambda(flip)])
+
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    for chosen in (steps(), others()):
+        for row in torch.utils.data.DataLoader(Rows(chosen), num_workers=2):
+            print(row)
+"""
+
+
+def test_the_steps_that_one_function_defines_are_one_cause(told: Callable[..., Any]) -> None:
+    found = told({"main.py": STEPS}, select=["DLL202"])
+
+    assert [one.span.line for one in found] == [19, 29]
+    assert 22 in [place.span.line for place in found[0].related]
+
+
+MODULE = """\
+import torch
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, trans):
+        self.trans = trans
+
+    def __getitem__(self, i):
+        return self.trans(i)
+
+    def __len__(self):
+        return 9
+
+
+class Data:
+    def __init__(self, trans, workers=0):
+        self.trans = trans
+        self.workers = workers
+
+    def loader(self):
+        return torch.utils.data.DataLoader(Rows(self.trans), num_workers=self.workers)
+"""
+PROGRAM = """\
+import torch.multiprocessing as mp
+from data import Data
+
+
+def main():
+    def clip(x):
+        return x
+
+    for row in Data(clipARGS).loader():
+        print(row)
+
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    main()
+"""
+
+
+def test_the_worker_counts_of_other_programs(findings: Callable[..., Any]) -> None:
+    """A function that a program defines reaches only the loaders which that program makes."""
+    one, two = PROGRAM.replace("ARGS", ""), PROGRAM.replace("ARGS", ", workers=2")
+
+    assert findings({"data.py": MODULE, "one.py": one, "two.py": two}, select=["DLL202"]) == {("two.py", 6, "DLL202")}

@@ -622,3 +622,32 @@ def test_tensors_are_shared_and_some_rows_of_a_file_are_small(
     init = f"marks = loadmat(path)['marks']\nchosen = np.array([31, 37, 40, 43]) - 1\nself.rows = {rows}"
     text = dataset(init, "import pandas as pd\nfrom scipy.io import loadmat\n")
     assert bool(findings({"data.py": text}, **SELECT)) == found
+
+
+LABELLED = """\
+import numpy as np
+import torch
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, path):
+        self.labels = np.fromfile(path + ".labels")
+        self.rows = np.load(path)
+
+    def __getitem__(self, i):
+        return self.rows[i], self.labels[i]
+
+    def __len__(self):
+        return len(self.rows)
+
+
+loader = torch.utils.data.DataLoader(Rows("a"), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+def test_the_labels_of_the_data_are_no_finding_of_their_own(told: Callable[..., Any]) -> None:
+    found = told({"train.py": LABELLED}, select=["DLL301"])
+
+    assert [(one.span.line, one.values["kept"]) for one in found] == [(8, "Rows.rows")]
+    alone = LABELLED.replace("        self.rows = np.load(path)\n", "").replace("self.rows", "self.labels")
+    assert [one.span.line for one in told({"train.py": alone}, select=["DLL301"])] == [7]

@@ -406,3 +406,51 @@ def test_a_field_that_is_set_later_is_told_where_it_is_set(
     files = {"data.py": HEAD + FIELD}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+SAVED = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Crops(Dataset):
+    def __init__(self, paths, save=True):
+        self.paths = paths
+        self.save = save
+        self.crops = []
+        self.fill()
+
+    def fill(self):
+        for path in self.paths:
+            crop = torch.from_numpy(np.load(path)).float()
+            if self.save:
+                self.crops.append(path)
+            else:
+                self.crops.append(crop)
+
+    def __getitem__(self, i):
+        return self.crops[i]
+
+    def __len__(self):
+        return len(self.crops)
+
+
+def main(args):
+    args.save = "runs"
+    for batch in DataLoader(Crops(args.paths, OPTIONS), num_workers=4, multiprocessing_context="spawn"):
+        print(batch)
+
+
+if __name__ == "__main__":
+    import argparse
+
+    main(argparse.ArgumentParser().parse_args())
+"""
+
+
+@pytest.mark.parametrize(("options", "found"), [("save=True", False), ("save=False", True), ("save=args.fast", True)])
+def test_what_a_method_does_not_put_in_for_this_object(options: str, found: bool, findings: Callable[..., Any]) -> None:
+    files = {"train.py": SAVED.replace("OPTIONS", options)}
+
+    assert bool(findings(files, select=["DLL303"])) is found

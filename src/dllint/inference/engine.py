@@ -424,6 +424,10 @@ class World:
         """Whether a condition around the site is certainly false in its activation."""
         return bool(site.region) and self.decisions.impossible(site)
 
+    def refused(self, site: Site) -> bool:
+        """Whether a condition around a place asks for a choice that the command line refuses."""
+        return bool(site.region) and self.decisions.refused(site)
+
     def unreached(self, site: Site) -> bool:
         """Whether no call of the enclosing function reaches a place: there are known callers, and the context of each
         excludes it. Outside of functions: whether a condition around it is certainly false."""

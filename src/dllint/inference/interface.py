@@ -76,6 +76,10 @@ class Knowledge(Protocol):
         """Calls that return a tensor with its own storage."""
 
     @property
+    def without_state(self) -> Collection[str]:
+        """Classes that set no attributes of their own."""
+
+    @property
     def compositions(self) -> Collection[str]:
         """Classes whose objects call what they were given, one after another."""
 
@@ -155,6 +159,9 @@ class Knowledge(Protocol):
 
     def options(self, value: Parsed, dest: str) -> list[Call]:
         """Return the calls that declare an option of a command line."""
+
+    def chooses(self, dest: str) -> bool:
+        """Whether an option of a command line with this destination accepts only the choices that the source lists."""
 
     def in_data(self, value: Data, key: object) -> Found:
         """Return the value under a key of a configuration file."""
@@ -437,6 +444,7 @@ class Engine(Protocol):
         chain: bool = False,
     ) -> Frame: ...
     def impossible(self, site: Site) -> bool: ...
+    def refused(self, site: Site) -> bool: ...
     def unreached(self, site: Site) -> bool: ...
     def classes_of(self, module: Module) -> Values: ...
     def members_like(self, base: Value, pattern: Pattern) -> Values: ...

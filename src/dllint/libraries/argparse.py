@@ -25,6 +25,7 @@ class Parsers:
         self.world = world
         self._options: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._defaults: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._closed: set[str] | None = None
 
     def nearest(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
         """Return the `add_argument` calls that fill the attribute `dest` of the namespace that one program parsed."""
@@ -39,6 +40,17 @@ class Parsers:
                 if name:
                     self._options.setdefault(name, []).append((file, index))
         return self._options.get(dest, [])
+
+    def chooses(self, dest: str) -> bool:
+        """Whether an option that fills the attribute `dest` accepts only the choices that its declaration lists."""
+        if self._closed is None:
+            self.options("")
+            self._closed = {
+                name
+                for name, declared in (self._options or {}).items()
+                if any(_choices(file.calls[index]) is not None for file, index in declared)
+            }
+        return dest in self._closed
 
     def lookup(self, value: Parsed, dest: str) -> Found:
         """Look up the possible values of an attribute: its default or choices, and unknown since the command line may
@@ -66,12 +78,12 @@ class Parsers:
                 fixed = by_name.get("const")
                 found += self.world.values.evaluate(fixed, site) if fixed is not None else (NONE,)
                 continue
-            choices = by_name.get("choices")
-            if isinstance(choices, (List, Tuple)):
-                for element in choices.elements:
-                    found += self.world.values.evaluate(element, site)
-            else:
+            choices = _choices(call)
+            if choices is None:
                 found.append(UNKNOWN)
+            else:
+                for element in choices:
+                    found += self.world.values.evaluate(element, site)
         if not found:
             return OPAQUE
         return Found(tuple(dict.fromkeys(found)), False)
@@ -139,6 +151,12 @@ class Parsers:
             return same or options
         around = self.world.import_graph.import_closure([value.file.path])
         return [option for option in options if option[0].path in around] or options
+
+
+def _choices(call: Call) -> tuple[Expr, ...] | None:
+    """Return the values that an option accepts; None if its declaration does not list them."""
+    given = next((one.value for one in call.args if one.keyword == "choices"), None)
+    return tuple(given.elements) if isinstance(given, (List, Tuple)) else None
 
 
 def _destination(call: Call) -> str:

@@ -59,6 +59,7 @@ from dllint.libraries.mmengine_runner import Configurations
 from dllint.libraries.named_objects import LOCATING, NamedObjects
 from dllint.libraries.records import FRAME, OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
+from dllint.libraries.torch import WITHOUT_STATE
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
 
@@ -128,6 +129,7 @@ class Libraries:
     same_items = builtins.SAME_ITEMS
     builtins = builtins.BUILTINS
     new_storage = NEW_STORAGE
+    without_state = WITHOUT_STATE
     compositions = COMPOSITIONS
     known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
@@ -265,6 +267,9 @@ class Libraries:
 
     def options(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
         return self.parsers.nearest(value, dest)
+
+    def chooses(self, dest: str) -> bool:
+        return self.parsers.chooses(dest)
 
     def in_data(self, value: Data, key: object) -> Found:
         return self.data.lookup(value, key)

@@ -380,7 +380,17 @@ class Datasets:
                 place = (file.path, change.scope)
                 if not below and not self.fills(cls, place) and place not in self._preparation.reached(cls):
                     continue
+                if self._is_skipped(change, value):
+                    continue
             yield change
+
+    def _is_skipped(self, change: Change, value: Display | Mapping) -> bool:
+        """Whether an object never fills its container here: a method does so under a test that is false for it."""
+        frame, scope = value.written.site.frame, change.scope
+        receiver = frame.receiver if frame is not None else None
+        if not change.region or not isinstance(receiver, Instance) or change.file.method_of(scope) is None:
+            return False
+        return self.world.stores.skipped(change.site(self.world.receiver_frame(receiver)))
 
     def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
         """The functions of the project that run while an object of the class is constructed, or in a hook that a

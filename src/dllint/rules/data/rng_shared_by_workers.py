@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dllint.finding import Finding, Place
+from dllint.inference.values import Function
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
 from dllint.rules.data.declared_versions import DeclaredVersions
@@ -61,9 +63,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             # One function that seeds the library in a loader's workers fixes all their draws from it.
             seeding = (loader.file.path, loader.call, draw.library.prefix)
             applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
-        if old is not None and workers.count != 1:
-            # One function that seeds NumPy in a loader's workers fixes all of their draws.
-            draws = generators.global_draws(loader)
+        # Spawned workers import NumPy again, and its generator then takes a seed from the system.
+        if old is not None and workers.count != 1 and "fork" in methods:
+            # One function that seeds NumPy in a loader's workers fixes all of their draws; the one to show is one that
+            # every run reaches.
+            asked = project.ask(UnchosenPaths).runs_unasked
+            draws = sorted(generators.global_draws(loader), key=lambda one: not asked(one[0].file, one[1]))
             if draws:
                 drawn.add((draws, loader), (draws[0][0].file.path, draws[0][1]))
     for held in kept:
@@ -176,4 +181,13 @@ def _of_numpy(
         trace=project.trace(run.hops),
         related=tuple(dict.fromkeys((*others, *(project.loader_place(loader) for loader in loaders)))),
         statement=call.statement,
+        severity="warning" if any(_is_reached(project, loader) for loader in loaders) else "info",
     )
+
+
+def _is_reached(project: Project, loader: Loader) -> bool:
+    """Whether the project has code that comes to a loader: a program, a call of its function, or an import."""
+    file, scope = loader.file, loader.site.scope
+    if scope == 0 or project.import_graph.is_program(file.path) or project.import_graph.roots(file.path) != {file.path}:
+        return True
+    return bool(project.world.calls.callers(Function(file, scope)))

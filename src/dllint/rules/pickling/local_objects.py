@@ -38,6 +38,11 @@ class UnpicklableFunction(Sent):
         return self.file.scopes[self.scope].kind == "lambda"
 
     @property
+    def within(self) -> int | None:
+        entry = self.file.scopes[self.scope]
+        return entry.parent if entry.kind == "function" else None
+
+    @property
     def place(self) -> Place:
         kind = self.file.scopes[self.scope].kind
         what = "the lambda" if self.is_lambda else f"the {kind}"
