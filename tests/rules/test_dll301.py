@@ -506,6 +506,17 @@ def test_sizes_and_severities(told: Callable[..., Any], init: str, context: str,
     assert text in finding.text
 
 
+@pytest.mark.parametrize(("context", "found"), [("spawn", True), ("fork", False)])
+@pytest.mark.parametrize("read", ["pd.read_csv(path).to_numpy()", "np.loadtxt(path)", "nibabel.load(path).get_fdata()"])
+def test_files_of_an_unknown_size_that_cannot_be_mapped(
+    told: Callable[..., Any], read: str, context: str, found: bool
+) -> None:
+    """Forked workers share them."""
+    source = dataset(f"self.rows = {read}", "import nibabel\nimport pandas as pd\n").replace('"spawn"', f'"{context}"')
+
+    assert bool(told({"data.py": source}, **SELECT)) == found
+
+
 def test_a_default_of_the_target_alone_makes_whole_files_an_info(told: Callable[..., Any]) -> None:
     source = dataset("self.rows = np.load(path)").replace(', multiprocessing_context="spawn"', "")
 

@@ -200,7 +200,9 @@ def _under(
     if regime.method == "fork":
         if large:
             return 2, "fork", "info", regime
-        return (1, "whole_file_fork", "info", regime) if size is None and array.source == "file" else None
+        # Forked workers share it: of an unknown size, it counts only where the file could be mapped instead.
+        unknown = size is None and array.source == "file" and array.mappable
+        return (1, "whole_file_fork", "info", regime) if unknown else None
     if size is None:
         if array.source != "file":
             return None
