@@ -323,7 +323,7 @@ class Tensors:
         return found
 
     def _listed(self, expr: Expr, site: Site) -> Iterator[tuple[Expr, Site]]:
-        """The element expressions of a list that is added to another: `rows += [torch.load(path) for path in paths]`."""
+        """The element expressions of a list that is added to another: `rows += [torch.load(one) for one in paths]`."""
         for value in self.world.values.evaluate(expr, site):
             made = value.written.expr if isinstance(value, Display) else None
             if isinstance(value, Display) and isinstance(made, Comprehension):
