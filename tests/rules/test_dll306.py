@@ -552,7 +552,9 @@ def test_containers(told: Callable[..., Any], text: str, count: int) -> None:
     ("expr", "count"),
     [
         ("[y.numpy() for x, y in loader]", 1),
-        ("[batch['label'] for batch in loader]", 1),
+        ("torch.cat([batch['label'] for batch in loader])", 1),
+        ("[batch['label'] for batch in loader]", 0),
+        ("torch.LongTensor([batch[1] for batch in loader])", 0),
         ("{number: batch for number, batch in enumerate(loader)}", 1),
         ("[batch['file_name'] for batch in loader]", 0),
         ("[y.mean() for x, y in loader]", 0),

@@ -39,7 +39,7 @@ _TENSOR_ONLY = frozenset(
     {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
 ) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
 """Attributes that only tensors have."""
-JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
+JOINING = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack"})
 _BOUNDS = frozenset({"<", ">", "<=", ">="})
 _NO_TENSORS = re.compile(
     r"(?:^|_)(?:name|path|file|filename|fname|text|caption|sentence|question|answer|meta|url|key|uid|scene|token)s?$",

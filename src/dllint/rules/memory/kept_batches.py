@@ -159,9 +159,9 @@ class Batches:
                 if not body.holds(expr.element):
                     continue
                 site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
-                places = (event.value_span, event.span, event.span, event.region)
-                kept = Kept(expr.element, "comprehension", expr.element, *places)
-                unclear = not joined and body.is_unclear(kept)
+                # Another part of a batch may be a number or a text, and a data set may be what is gone through.
+                whole = isinstance(expr.element, Name) and expr.element.id in body.whole
+                unclear = not joined and not whole and not isinstance(expr.element, CallRef)
                 for loader in self.loaders(iterable, site):
                     if not unclear or loader.gives_only_tensors:
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)

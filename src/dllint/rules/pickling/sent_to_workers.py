@@ -109,8 +109,8 @@ def unpicklable(
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
         related = [Place(path, span, "this one cannot be pickled either", alike=True) for path, span in sorted(others)]
         related += [project.loader_place(other) for _, other, _ in uses]
-        starts = {(place.path, place.span) for place in related}
-        related[:0] = [place for place in one.uses if (place.path, place.span) not in starts]
+        shown = {(place.path, place.span.line) for place in related}
+        related[:0] = [place for place in one.uses if (place.path, place.span.line) not in shown]
         kept = one.kept
         if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
             related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
