@@ -20,7 +20,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Array
 from dllint.project.counting import whole_number
 from dllint.project.launches import Launch
-from dllint.project.same_process import Reached, reach
+from dllint.project.same_process import Reached
 from dllint.rules.start_methods.cuda_forks import CudaForks
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def hanging(project: Project, launch: Launch) -> Hanging | None:
         return None
     if any(setting.name in _THREADS for setting in project.programs.environment()):
         return None
-    starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
-    runs = list(reach(project.world, starts, guesses=False))
+    runs = forks.runs_of(launch)
     if any(_sets_threads(project, run.file, run.scope) for run in runs):
         return None
     child = next(((run, index) for run in runs for index in _operations(project, run)), None)
