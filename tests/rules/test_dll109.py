@@ -34,7 +34,30 @@ def rows(init: str, item: str, loader: str = LOADER) -> str:
 READ = 'self.table = pl.read_parquet("x")'
 ITEM = "self.table.filter(index)"
 
+PROCESS = """import multiprocessing
+import polars as pl
+
+def save(records):
+    pl.DataFrame(records).write_csv("x.csv")
+
+def load():
+    return pl.read_csv("x.csv"){mark}
+
+if __name__ == "__main__":
+    {before}
+    process = multiprocessing.get_context("{method}").Process(target=load)
+    process.start()
+    {after}
+"""
+
+
+def process(before: str = "save({})", after: str = "process.join()", method: str = "fork", mark: str = "") -> str:
+    return PROCESS.format(before=before, after=after, method=method, mark=mark)
+
+
 FOUND = {
+    "a process after a table was written": process(mark="  # DLL109"),
+    "a process after a query": process(before="pl.read_csv('y.csv')", mark="  # DLL109"),
     "a kept table": rows(READ, f"{ITEM}  # DLL109"),
     "a lazy query": rows(READ, "self.table.lazy().sort(index).collect()  # DLL109"),
     "an eager one after a lazy one": rows("pl.scan_csv(path).collect()", "pl.read_csv(index)  # DLL109"),
@@ -66,6 +89,10 @@ FOUND = {
 }
 
 SILENT = {
+    "a process before a table was written": process(before="multiprocessing.freeze_support()", after="save({})"),
+    "a process after a table was only made": process(before="pl.DataFrame({})"),
+    "a spawned process": process(method="spawn"),
+    "a process that does not use it": process().replace('pl.read_csv("x.csv")', 'open("x.csv")'),
     "rows": rows(READ, "self.table.row(index)"),
     "a slice": rows(READ, "self.table[index]"),
     "an expression": rows(READ, "pl.col('x').filter(index).sort()"),

@@ -202,6 +202,39 @@ class Trainer:
         for number in range(self.epochs):  # DLL610
             self.one_epoch()
 """,
+    "batches by next, and a new iterator when the last one has ended": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    batches = iter(loader)
+    for step in range(9000):  # DLL610
+        try:
+            batch = next(batches)
+        except StopIteration:
+            batches = iter(loader)
+            batch = next(batches)
+        {STEP}
+""",
+    "batches by next, in each epoch": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):  # DLL610
+        batches = iter(loader)
+        for step in range(100):
+            batch = next(batches)
+            {STEP}
+""",
+    "batches by next, in a function for each epoch": f"""
+def one_epoch(loader, model):
+    batches = iter(loader)
+    for step in range(len(loader)):
+        batch = next(batches)
+        {STEP}
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):  # DLL610
+        one_epoch(loader, model)
+""",
     "options in a dict": f"""
 def train(dataset, model, distributed):
     options = {{"batch_size": 4}}
@@ -335,6 +368,47 @@ def main(dataset, others, model):
         go(model, loader, True)
         go(model, validation, False)
 """,
+    "batches by next, as far as one iterator goes": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    batches = iter(loader)
+    for step in range(100):
+        batch = next(batches)
+        {STEP}
+""",
+    "batches by next, and the epoch set": f"""
+def train(dataset, model):
+    sampler = DistributedSampler(dataset)
+    loader, epoch = DataLoader(dataset, sampler=sampler), 0
+    batches = iter(loader)
+    for step in range(9000):
+        try:
+            batch = next(batches)
+        except StopIteration:
+            epoch += 1
+            sampler.set_epoch(epoch)
+            batches = iter(loader)
+            batch = next(batches)
+        {STEP}
+""",
+    "an iterator that nothing takes a batch of": f"""
+def train(dataset, others, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):
+        batches = iter(loader)
+        model.show(batches)
+        for batch in others:
+            {STEP}
+""",
+    "batches by next, of a loader made anew": f"""
+def train(dataset, model):
+    for epoch in range(9):
+        loader = DataLoader(dataset, sampler=DistributedSampler(dataset, seed=epoch))
+        batches = iter(loader)
+        for step in range(100):
+            batch = next(batches)
+            {STEP}
+""",
     "one pass per dataset": f"""
 def train(datasets, model):
     loader = DataLoader(datasets, sampler=DistributedSampler(datasets))
@@ -374,6 +448,12 @@ def test_the_help_names_the_call(made: str, call: str, told: Callable[..., Any])
     (found,) = told({"train.py": HEAD + text}, select=["DLL610"])
 
     assert f"`{call}`" in found.help
+
+
+def test_the_help_counts_epochs_where_the_loop_counts_steps(told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": HEAD + FOUND["batches by next, and a new iterator when the last one has ended"]})
+
+    assert "`loader.sampler.set_epoch(epoch)`" in found.help
 
 
 def test_two_loops_of_one_sampler_are_one_finding(told: Callable[..., Any]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name
-from dllint.facts.schema import Event, Region
+from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.schema import Event, Expr, Region
 from dllint.inference import limits
 from dllint.inference.values import Frame, Function, Site
 from dllint.linking.conditions import render
@@ -32,17 +32,20 @@ Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
 
 @dataclass(frozen=True)
 class BatchLoop:
-    """A loop over the batches of a loader: a `for` statement, or one that takes them by `next`.
+    """A `for` statement over the batches of a loader, or `batches = iter(loader)` for a loop that takes them by `next`.
 
     Attributes:
-        region: the loop.
-        event: the statement that iterates the loader: the `for`, or the assignment of `iter(loader)` before the loop.
+        region: where the batches are taken.
+        around: the region whose loops repeat the reading.
+        iterable: the loader, as written.
     """
 
     file: SourceFile
     scope: int
     region: int
     event: Event
+    around: int
+    iterable: Expr
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,9 @@ class EpochLoop:
     @property
     def variable(self) -> str:
         """The variable that counts the epochs, as written; "epoch" if there is none."""
+        begun = self.batches.event
+        if begun.kind != "for" and self.file is self.batches.file and begun.region != self.region:
+            return "epoch"  # The loop counts steps, and takes a new iterator when the last one has ended.
         found = [
             render(event.target, self.file)
             for event in self.file.scopes[self.scope].events
@@ -85,7 +91,14 @@ class TrainingLoops:
 
     def of(self, loader: Loader) -> Iterator[EpochLoop]:
         """The loops over epochs that train with the batches of a loader made before them."""
-        for batches in self._batch_loops.get((loader.file.path, loader.call), ()):
+        return self._of(loader, self._batch_loops)
+
+    def renewing(self, loader: Loader) -> Iterator[EpochLoop]:
+        """The loops that train with the batches of a loader's iterator, and take a new iterator of it each time."""
+        return self._of(loader, self._iterators)
+
+    def _of(self, loader: Loader, reading: Mapping[tuple[str, int], Sequence[BatchLoop]]) -> Iterator[EpochLoop]:
+        for batches in reading.get((loader.file.path, loader.call), ()):
             for loop, frame in self._around(loader, batches):
                 if self._trains(batches, frame):
                     yield loop
@@ -116,34 +129,46 @@ class TrainingLoops:
         for (path, scope), calls in self._training.items():
             file = self.world.files[path]
             around = {region for index in calls for region in file.regions(file.calls[index].region)}
-            loops = [
-                (region, event)
-                for event in file.scopes[scope].events_of("for")
-                for region in [one for one in around if self._is_of(file, one, event)][:1]
-            ]
-            for region, event in (*loops, *self._taking(file, scope, around)):
-                assert event.value is not None
-                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
-                through = {(one.file.path, one.call) for one in self.starting.gone_through(event.value, site)}
-                for loader in sorted(through):
-                    found.setdefault(loader, []).append(BatchLoop(file, scope, region, event))
+            for event in file.scopes[scope].events_of("for"):
+                region = next((one for one in around if self._is_of(file, one, event)), None)
+                if region is None or event.value is None:
+                    continue
+                parent = file.facts.regions[region].parent
+                self._add(found, BatchLoop(file, scope, region, event, parent, event.value))
+        return found
+
+    @cached_property
+    def _iterators(self) -> dict[tuple[str, int], list[BatchLoop]]:
+        found: dict[tuple[str, int], list[BatchLoop]] = {}
+        for path, scope in self._training:
+            file = self.world.files[path]
+            for event in file.scopes[scope].events_of("assign"):
+                call = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
+                if call is None or call.func != Name("iter") or len(call.args) != 1:
+                    continue
+                if event.target is None or not self._taken(file, scope, event.target):
+                    continue
+                loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in ("for", "while"))
+                region = next(loops, 0)
+                self._add(found, BatchLoop(file, scope, region, event, event.region, call.args[0].value))
         return found
 
     @staticmethod
-    def _taking(file: SourceFile, scope: int, around: Set[int]) -> Iterator[tuple[int, Event]]:
-        """The loops that take batches one by one, `batch = next(batches)`, each with the assignment of `iter(loader)`
-        before it."""
-        takes = [file.calls[index] for index in file.facts.called.get("next", ()) if file.calls[index].scope == scope]
-        for event in file.scopes[scope].events_of("assign") if takes else ():
-            made = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
-            if made is None or made.func != Name("iter") or len(made.args) != 1 or event.target is None:
-                continue
-            regions = [call.region for call in takes if call.args and call.args[0].value == event.target]
-            for loop in sorted(around):
-                entry = file.facts.regions[loop]
-                inside = any(file.encloses(loop, region) for region in regions)
-                if inside and entry.kind in ("for", "while") and entry.parent == event.region:
-                    yield loop, event
+    def _taken(file: SourceFile, scope: int, iterator: Expr) -> bool:
+        """Whether a function takes the elements of an iterator by `next(iterator)` or `iterator.next()`."""
+        for index in file.calls_of(scope):
+            call = file.calls[index]
+            taken = call.func == Name("next") and bool(call.args) and call.args[0].value == iterator
+            if taken or call.func == Attribute(iterator, "next"):
+                return True
+        return False
+
+    def _add(self, found: dict[tuple[str, int], list[BatchLoop]], batches: BatchLoop) -> None:
+        event = batches.event
+        site = Site(batches.file, batches.scope, event.region, (event.span.line, event.span.column), None)
+        through = {(one.file.path, one.call) for one in self.starting.gone_through(batches.iterable, site)}
+        for loader in sorted(through):
+            found.setdefault(loader, []).append(batches)
 
     @staticmethod
     def _is_of(file: SourceFile, region: int, event: Event) -> bool:
@@ -157,7 +182,7 @@ class TrainingLoops:
         function that iterates the batches."""
         file, scope = batches.file, batches.scope
         made = ways_to(self.world, loader.file, loader.call)
-        region, stop = self._epochs(made, file, scope, batches.event.region)
+        region, stop = self._epochs(made, file, scope, batches.around)
         if region is not None:
             yield EpochLoop(file, scope, region, batches), None
         if stop or file.scopes[scope].kind != "function":
@@ -214,10 +239,10 @@ class TrainingLoops:
 
     def _goes_through(self, loader: Loader, batches: BatchLoop, frame: Frame) -> bool:
         event = batches.event
-        assert event.value is not None
         site = Site(batches.file, batches.scope, event.region, (event.span.line, event.span.column), frame)
         return any(
-            one.call == loader.call and one.file is loader.file for one in self.starting.gone_through(event.value, site)
+            one.call == loader.call and one.file is loader.file
+            for one in self.starting.gone_through(batches.iterable, site)
         )
 
     def _trains(self, batches: BatchLoop, frame: Frame | None) -> bool:

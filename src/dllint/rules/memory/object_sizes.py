@@ -49,8 +49,8 @@ def _characters(expr: Expr, file: SourceFile) -> int | None:
                 return 1
             if isinstance(call.func, Attribute) and call.func.attr in _PADDING and call.args:
                 before, width = _characters(call.func.value, file), call.args[0].value
-                wide = isinstance(width, Constant) and isinstance(width.value, int)
-                return None if before is None else max(before, width.value if wide else 0)
+                wide = width.value if isinstance(width, Constant) and isinstance(width.value, int) else 0
+                return None if before is None else max(before, wide)
             if isinstance(call.func, Attribute) and call.func.attr == "format" and _is_text(call.func.value):
                 return 1
     return None

@@ -334,6 +334,11 @@ class CudaForks:
         """The call that has initialized CUDA in the process that makes a launch, before it does."""
         return self._poison(self._above(launch))
 
+    def runs_of(self, launch: Launch) -> list[Reached]:
+        """The functions that the processes of a launch run."""
+        starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
+        return list(reach(self.world, starts, guesses=False))
+
     def calls_before(self, launch: Launch) -> Iterator[tuple[Reached, int]]:
         """The calls that a process makes before a launch forks it: those around the launch, nearest first, then those
         of the functions that they call."""

@@ -1,4 +1,4 @@
-"""DLL109: the parent uses a package with native threads before it forks workers that use the same package."""
+"""DLL109: the parent uses a package with native threads before it forks processes that use the same package."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from dllint.libraries.index import NATIVE_POOLS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
+from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
+from dllint.project.same_process import Reached
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks
@@ -37,7 +39,51 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if package in used:
                 finding = _finding(project, loader, package, used.pop(package), place)
                 causes.add(Use(finding, project.loader_place(loader), loader.has_workers), (finding.path, finding.span))
+    for launch in project.launches.all():
+        for one, place in _in_processes(project, launch):
+            causes.add(Use(one, place), (one.path, one.span), (launch.file.path, launch.call))
     yield from map(worst, causes)
+
+
+def _in_processes(project: Project, launch: Launch) -> Iterator[tuple[Finding, Place]]:
+    """The uses of packages in the forked processes of a launch whose parent used them before."""
+    forks = project.ask(CudaForks)
+    if not launch.api.endswith("Process") or not forks.launch_forks(launch):
+        return
+    used: dict[str, tuple[Reached, int]] = {}
+    for run in forks.runs_of(launch):
+        for index in run.file.calls_of(run.scope):
+            package = _package(project, run.file, index, run.frame)
+            if package:
+                used.setdefault(package, (run, index))
+    place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
+    for before, index in forks.calls_before(launch) if used else ():
+        package = _package(project, before.file, index, before.frame)
+        if package in used:
+            yield _of_process(project, package, used.pop(package), place, _place(before.file, index)), place
+
+
+def _of_process(project: Project, package: str, use: tuple[Reached, int], launched: Place, parent: Place) -> Finding:
+    run, index = use
+    call = run.file.calls[index]
+    pool = NATIVE_POOLS[package]
+    return Finding(
+        CODE,
+        run.file.path,
+        call.span,
+        "process",
+        {
+            "call": render(call.func, run.file, 40),
+            "package": pool.what,
+            "effect": f"{pool.effect}s",
+            "process": project.where(project.world.files[launched.path], launched.span),
+        },
+        severity="warning",
+        start_methods=("fork",),
+        trace=project.trace(run.hops()),
+        related=(parent,),
+        statement=call.statement,
+    )
 
 
 def _finding(project: Project, loader: Loader, package: str, use: tuple[WorkerRun, int], place: Place) -> Finding:

@@ -20,7 +20,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Array
 from dllint.project.counting import whole_number
 from dllint.project.launches import Launch
-from dllint.project.same_process import Reached, reach
+from dllint.project.same_process import Reached
 from dllint.rules.start_methods.cuda_forks import CudaForks
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def hanging(project: Project, launch: Launch) -> Hanging | None:
         return None
     if any(setting.name in _THREADS for setting in project.programs.environment()):
         return None
-    starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
-    runs = list(reach(project.world, starts, guesses=False))
+    runs = forks.runs_of(launch)
     if any(_sets_threads(project, run.file, run.scope) for run in runs):
         return None
     child = next(((run, index) for run in runs for index in _operations(project, run)), None)
@@ -91,14 +90,15 @@ def _is_split(project: Project, file: SourceFile, index: int, frame: Frame | Non
     values = world.values.evaluate(call.func, site)
     if layer and values and all(_is_convolution(value) for value in values):
         return not any(world.called(name) for name in _MOVING)
-    names = [canonical(value.name) for value in values if isinstance(value, External)]
+    functions = [value for value in values if isinstance(value, External)]
+    names = [canonical(value.name) for value in functions]
     if len(names) < len(values) or not names or any(f"().{moved}" in name for name in names for moved in _MOVING):
         return False
     if all(name in SPLIT_ORDERS for name in names):
         count = whole_number(world, call.args[0].value, site) if call.args else None
         return count is not None and count > GRAIN_SIZE
     if all(name in SPLIT_MAKERS for name in names):
-        return all(_is_large(project.arrays.of(Instance(value, file, index, frame))) for value in values)
+        return all(_is_large(project.arrays.of(Instance(value, file, index, frame))) for value in functions)
     if not isinstance(call.func, Attribute) or not all(name.startswith("torch.") for name in names):
         return False
     array = project.arrays.computed(call.func.value, site)
