@@ -222,9 +222,7 @@ class ItemCode:
         those with any index.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
-            found: list[Expr] = [
-                one.expr for one in self._asked(run, by) if run.part_of(one.container, attrs, names)
-            ]
+            found: list[Expr] = [one.expr for one in self._asked(run, by) if run.part_of(one.container, attrs, names)]
             if found:
                 yield run, found
 
