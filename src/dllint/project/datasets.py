@@ -98,7 +98,7 @@ class Datasets:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
         self._pieces: dict[Instance, list[Piece]] = {}
-        self._own: dict[Instance, list[Piece]] = {}
+        self._own: dict[Instance, list[tuple[Kept, tuple[Value, ...]]]] = {}
         self.releases = Releases(world, self.init_code)
         self.assigned = OutsideAttributes(world, self.is_dataset)
         self._preparation = Preparation(world, self.init_code)
@@ -498,20 +498,19 @@ class Datasets:
         if found is None:
             dropped = self.dropped(value)
             found = self._own[value] = [
-                Piece(kept.attr, part, kept, "", kept.initial)
+                (kept, tuple(dict.fromkeys(part for one in kept.values for part in self.world.mappings.flattened(one))))
                 for kept in self.kept(value)
                 if kept.attr not in dropped and kept.store.key == kept.attr
-                for part in dict.fromkeys(part for one in kept.values for part in self.world.mappings.flattened(one))
             ]
-        if around is None:
-            return iter(found)
+        given = "" if around is None else around.given
         # What a constructor from outside was given has no attribute that is known, so its class names it.
-        way = around.path or (value.of.name if isinstance(value.of, Class) else "")
-        return (
-            Piece(f"{way}.{one.path}", one.value, one.kept, around.given, around.initial and one.initial)
-            for one in found
-            if (one.value, bool(around.given)) not in seen
-        )
+        name = value.of.name if isinstance(value.of, Class) else ""
+        way = "" if around is None else f"{around.path or name}."
+        for kept, parts in found:
+            initial = kept.initial and (around is None or around.initial)
+            for part in parts:
+                if (part, bool(given)) not in seen:
+                    yield Piece(f"{way}{kept.attr}", part, kept, given, initial)
 
     def _parts(self, piece: Piece, seen: Set[tuple[Value, bool]]) -> Iterator[Piece]:
         one = piece.value
