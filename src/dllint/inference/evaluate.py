@@ -319,7 +319,7 @@ class Evaluator:
             texts = tuple(key for key in keys if isinstance(key, Const) and isinstance(key.value, str))
             if texts and self.world.knowledge.is_table(value.of.name):
                 return texts
-        return keys
+        return self.world.mappings.keys_apart(value, keys) if len(keys) > 1 else keys
 
     def _gives_subsets(self, value: Value) -> bool:
         return isinstance(value, Instance) and self.world.knowledge.gives_subsets(value)
