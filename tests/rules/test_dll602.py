@@ -550,6 +550,16 @@ def test_numpy_in_spawned_workers(told: Callable[..., Any]) -> None:
     assert told({"train.py": text, "requirements.txt": "torch==1.4\n"}, **SELECT) == ()
 
 
+def test_numpy_draws_the_place_of_a_broken_item(told: Callable[..., Any]) -> None:
+    body = (
+        "try:\n            return open(str(index))\n"
+        "        except OSError:\n            return self[np.random.randint(9)]"
+    )
+    text = HEAD + dataset("None", body) + LOADER
+
+    assert told({"train.py": text, "requirements.txt": "torch==1.4\n"}, **SELECT) == ()
+
+
 def test_numpy_in_a_loader_that_nothing_makes(told: Callable[..., Any]) -> None:
     rows = HEAD + dataset("None", "return np.random.rand()")
     build = "from torch.utils.data import DataLoader\nimport rows\n\ndef build():\n"

@@ -629,3 +629,15 @@ def test_a_call_that_fails_for_every_caller_is_mended(
 
     assert finding.severity == "error"
     assert [edit.keyword for fix in finding.fixes for edit in fix.edits] == removed
+
+
+def test_the_loaders_of_one_function_that_ignore_the_option(told: Callable[..., Any]) -> None:
+    text = (
+        "import torch\n\ndef seed(worker_id):\n    torch.manual_seed(worker_id)\n\ndef build(rows, others):\n"
+        "    one = torch.utils.data.DataLoader(rows, worker_init_fn=seed)\n"
+        "    two = torch.utils.data.DataLoader(others, worker_init_fn=seed)\n    return one, two\n"
+    )
+    (finding,) = told({"train.py": text}, select=["DLL605"])
+
+    assert (finding.message, finding.span.line) == ("ignored", 7)
+    assert [place.span.line for place in finding.related] == [8]

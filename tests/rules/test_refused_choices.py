@@ -238,3 +238,65 @@ def test_an_attribute_that_may_be_set_otherwise(setting: str, findings: Callable
     trainer = TRAINER.replace(SETTING, setting).replace("self.plot = False", "self.plot = bool(input())")
 
     assert findings({"trainer.py": trainer, "quiet.py": QUIET}, select=["DLL102"]) == {("quiet.py", 3, "DLL102")}
+
+
+MODES = """\
+import cv2
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __getitem__(self, index):
+        row = np.load(str(index))
+        if self.mode == "train":
+            row = self.augment(row)
+        return row
+
+    def augment(self, row):
+        return cv2.GaussianBlur(row, (5, 5), 1)
+
+    def __len__(self):
+        return 9
+
+
+def main():
+    FIRST = DataLoader(Rows("FIRST"), num_workers=4)
+    SECOND = DataLoader(Rows("SECOND"), num_workers=4)
+    for row in FIRST:
+        print(row)
+    for row in SECOND:
+        print(row)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "line"), [("train", "test", 24), ("test", "train", 25)])
+def test_what_objects_of_one_class_run_in_workers(first: str, second: str, line: int, told: Callable[..., Any]) -> None:
+    """Each by the values of its own attributes."""
+    (finding,) = told({"main.py": MODES.replace("FIRST", first).replace("SECOND", second)}, select=["DLL501"])
+
+    assert [place.span.line for place in finding.related if "DataLoader" in place.message] == [line]
+
+
+def test_what_no_object_of_a_class_runs_in_workers(told: Callable[..., Any]) -> None:
+    assert told({"main.py": MODES.replace("FIRST", "val").replace("SECOND", "test")}, select=["DLL501"]) == ()
+
+
+BRANCHES = MODES.replace(
+    "        self.mode = mode\n",
+    '        if mode == "train":\n            self.mode = "train"\n            self.size = 4\n'
+    '        else:\n            self.mode = "plain"\n',
+)
+
+
+def test_an_attribute_that_each_object_sets_in_another_branch(told: Callable[..., Any]) -> None:
+    (finding,) = told({"main.py": BRANCHES.replace("FIRST", "test").replace("SECOND", "train")}, select=["DLL501"])
+    assert len([place for place in finding.related if "DataLoader" in place.message]) == 1
+    assert told({"main.py": BRANCHES.replace("FIRST", "val").replace("SECOND", "test")}, select=["DLL501"]) == ()

@@ -31,7 +31,7 @@ from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.program_options import set_by_programs
-from dllint.inference.receiver_attributes import may_be_set_outside, stored_by_caller
+from dllint.inference.receiver_attributes import may_be_set_outside, set_once, stored_by_caller
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -208,8 +208,7 @@ def _keeps(world: Engine, value: Value, name: str) -> bool:
     """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
     object that a call in the project creates, of a class without bases from outside."""
     if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
-        line = [one for one in world.hierarchy.line(value.of) if isinstance(one, Class)]
-        once = sum(len(world.stores.own_stores(one).get(name, ())) for one in line) < 2
+        once = set_once(world, value, name)
         bases = {world.knowledge.canonical(one) for one in world.hierarchy.externals(value.of)}
         plain = bases.difference(_PLAIN).issubset(world.knowledge.without_state)
         return once and plain and not may_be_set_outside(world, value, name)

@@ -46,6 +46,17 @@ def stored_by_caller(world: Engine, test: Attribute, where: Site) -> tuple[Expr,
     return last.value, Site(file, call.scope, last.event.region, at, frame.parent)
 
 
+def set_once(world: Engine, value: Instance, name: str) -> bool:
+    """Whether methods of an object set an attribute at most once: in its class only one statement does, or only one
+    that is not in a branch which this object never takes."""
+    assert isinstance(value.of, Class)
+    line = (one for one in world.hierarchy.line(value.of) if isinstance(one, Class))
+    stores = [(one, store) for one in line for store in world.stores.own_stores(one).get(name, ())]
+    if len(stores) < 2 or limits.STORES_OF_ATTRIBUTE.exceeded(len(stores)):
+        return len(stores) < 2
+    return sum(not world.stores.skipped(world.stores.store_site(value, *one)) for one in stores) < 2
+
+
 def may_be_set_outside(world: Engine, value: Instance, name: str) -> bool:
     """Whether code that is not the object's own may set an attribute of it: not where all objects that the code sets it
     on are known, and of other kinds."""
