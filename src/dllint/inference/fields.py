@@ -52,9 +52,11 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
 
 def _of_any(world: Engine, cls: Class, name: str) -> list[Values]:
     """Return the values of a field of an object of which only the class is known: what the calls give it that create
-    objects of the class, and the default where one of them leaves it. Empty if that is the default alone."""
+    objects of the class, other than those of tests, and the default where one of them leaves it. Empty if that is the
+    default alone."""
     default = _default(world, cls, name)
-    made = list(objects_of(world, cls))
+    is_test = world.import_graph.is_test
+    made = [one for one in objects_of(world, cls) if one.file is None or not is_test(one.file.path)]
     if not made:
         return [default, (UNKNOWN,)] if default and not _made_anywhere(world, cls) else []
     passed = [given(world, one, name) for one in made]
