@@ -19,13 +19,14 @@ from dllint.inference.callgraph import CallGraph
 from dllint.inference.changes import Changes
 from dllint.inference.engine import World
 from dllint.inference.evaluate import Evaluator
+from dllint.inference.objects import Objects
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Const, Display, Function, Site, const
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
-from dllint.project import Project
+from dllint.project import Project, datasets
 from dllint.project.launches import Launches
 from dllint.project.same_process import Reached
 from dllint.registry import rules
@@ -501,3 +502,45 @@ def test_names_that_only_a_run_tells_are_followed_in_small_numbers(number: int, 
     world = linked({"run.py": "\n".join(lines) + "\n"})
     values = world.values.name("copy", Site(world.files["run.py"], 0, 0, (len(lines) + 1, 0), None))
     assert (const(4) in values) is known
+
+
+def indexed(number: int) -> dict[str, str]:
+    """An expression of which the object and the key have many values each."""
+    lines = ["from other import Key", ""]
+    for kind in range(number):
+        lines += [f"class Kind{kind}:", "    def __getitem__(self, key):", f"        return {kind}", ""]
+    lines += ["def read(which):", "    rows = key = None"]
+    for kind in range(number):
+        lines += [f"    if which == {kind}:", f"        rows, key = Kind{kind}(), Key({kind})"]
+    return {"run.py": "\n".join([*lines, "    return rows[key]", "", "found = read(Key())", ""])}
+
+
+def test_an_object_with_many_keys_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counting(monkeypatch, Objects, "call_method")
+    world = linked(indexed(20))
+    lines = indexed(20)["run.py"].count("\n") + 1
+    values = world.values.name("found", Site(world.files["run.py"], 0, 0, (lines, 0), None))
+    assert {const(number) for number in range(20)} <= set(values)
+    assert len(asked) == 20
+
+
+def test_what_many_objects_hold_together_is_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["from torch.utils.data import DataLoader, Dataset", "", "class Table:", "    pass", "", "TABLES = ["]
+    lines += ["    Table(),"] * 20
+    lines += ["]", "", "class Part:", "    def __init__(self):", "        self.tables = TABLES", ""]
+    lines += ["class Rows(Dataset):", "    def __init__(self):", "        self.parts = ["]
+    lines += ["            Part(),"] * 20
+    lines += ["        ]", "", "    def __getitem__(self, index):", "        return self.parts[index]", ""]
+    lines += ["loader = DataLoader(Rows(), num_workers=2)", ""]
+    project = Project.load({"run.py": extract("\n".join(lines))}, Settings())
+    made: list[datasets.Piece] = []
+
+    def counted(*given: Any, **named: Any) -> datasets.Piece:
+        made.append(Piece(*given, **named))
+        return made[-1]
+
+    Piece = datasets.Piece
+    monkeypatch.setattr(datasets, "Piece", counted)
+    pieces = project.datasets.pieces(project.dataset_objects(project.loaders[0])[0])
+    assert [sum(one.path == path for one in pieces) for path in ("parts", "parts.tables")] == [20, 20]
+    assert len(made) < 100

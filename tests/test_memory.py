@@ -200,3 +200,60 @@ def test_only_what_rests_on_a_premise_is_noted() -> None:
     assert not sums.memory.is_settled(plain, "both")
     assert sums.memory.is_settled(plain, 0)
     assert sums.memory.remember(plain, "both", both, 0) == 5
+
+
+class Circles:
+    """Questions that ask one another: each adds the answers of others to a number of its own, times a factor."""
+
+    def __init__(self, **asking: tuple[int, int, list[str]]) -> None:
+        self.memory = Memory()
+        self.table: Table[int] = {}
+        self.asking = asking
+        self.worked_out: list[str] = []
+
+    def of(self, name: str) -> int:
+        def add() -> int:
+            self.worked_out.append(name)
+            own, factor, others = self.asking[name]
+            return own + factor * sum(self.of(one) for one in others)
+
+        return self.memory.remember(self.table, name, add, 0)
+
+
+def test_an_answer_from_within_a_circle_stays_where_the_circle_adds_nothing() -> None:
+    circles = Circles(outer=(0, 1, ["inner"]), inner=(0, 1, ["outer"]))
+    assert [circles.of(one) for one in ("outer", "inner")] == [0, 0]
+    assert circles.worked_out == ["outer", "inner"]
+    assert circles.memory.is_settled(circles.table, "inner")
+
+
+def test_an_answer_from_within_a_circle_is_worked_out_again_where_the_circle_adds_something() -> None:
+    circles = Circles(outer=(1, 1, ["inner"]), inner=(0, 1, ["outer"]))
+    assert [circles.of(one) for one in ("outer", "inner")] == [1, 1]
+    assert circles.worked_out == ["outer", "inner", "inner"]
+
+
+def test_what_used_a_wrong_answer_from_within_a_circle_is_worked_out_again_too() -> None:
+    circles = Circles(
+        outer=(0, 0, ["circle", "user"]),
+        circle=(5, 1, ["member"]),
+        member=(0, 1, ["circle", "outer"]),
+        user=(0, 1, ["member"]),
+    )
+    assert circles.of("outer") == 0
+    circles.worked_out.clear()
+    assert [circles.of(one) for one in ("user", "member", "circle")] == [5, 5, 5]
+    assert circles.worked_out == ["user", "member"]
+
+
+def test_a_wrong_answer_that_a_circle_rests_on_makes_its_own_members_wrong() -> None:
+    # `circle` gives nothing as long as `wrong` does, which is known only when `late` is.
+    circles = Circles(
+        outer=(0, 0, ["late", "circle"]),
+        late=(3, 1, ["wrong"]),
+        wrong=(0, 1, ["late", "outer"]),
+        circle=(0, 1, ["member", "wrong"]),
+        member=(0, 1, ["circle"]),
+    )
+    assert circles.of("outer") == 0
+    assert [circles.of(one) for one in ("circle", "member")] == [3, 3]

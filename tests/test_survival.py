@@ -79,7 +79,7 @@ class Rows(Dataset):
     def __init__(self, path):
         self.rows = {kept}
     def __getitem__(self, index):
-        return cv2.resize(self.rows[index], (3, 3))
+        return cv2.resize(self.rows[index], (640, 640))
 
 def main():
     cv2.setNumThreads(0)

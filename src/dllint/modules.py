@@ -119,6 +119,10 @@ class ModuleIndex:
                 break
         return inner.replace("/", ".")
 
+    def root_of(self, path: str) -> str:
+        """Return the nearest directory above a file that is not a package: the one below which imports find it."""
+        return self._root_of(_parent(path.replace("\\", "/")))
+
     def is_in_package(self, path: str) -> bool:
         """Whether the file's directory contains an `__init__.py`."""
         return _join(_parent(path.replace("\\", "/")), "__init__.py") in self._path

@@ -46,6 +46,7 @@ _KEEPING = re.compile(rb"\.(?:append|extend)\([^\r\n]*\.(?:detach|cpu|numpy)\(")
 _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a module-level function ends."""
+_PARSING = (b".parse_args(", b".parse_known_args(")
 _SEARCHED = (b"import *", b"getattr(", b"__main__")
 """Further texts that files are searched for."""
 _WORD = re.compile(rb"\w+")
@@ -198,7 +199,7 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
     """Return what `select` looks for in a file, except names that other files define: any function of this module that
     reads contents is called here, or what it searches is."""
     imported = imports(data)
-    lists = (words.launching, words.loading, words.in_workers, words.nearby, *words.beside.values())
+    lists = (words.launching, words.loading, words.in_workers, words.nearby, *words.beside.values(), _PARSING)
     patterns = (_SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING)
     dynamic = b"import_module(" in data or b"__import__(" in data
     return (
@@ -263,6 +264,10 @@ def select(
     users = {other for path in settings for other in importing.get(path, ())} - chosen
     chosen |= {path for path in users if _look(known, _matches, files[path], _SETTING_ELSEWHERE)}
     chosen = _reach(chosen, imported)
+    # A program that parses a command line, and what lies between it and a loader: it says which options there are.
+    above = _reach(loading, importing)
+    programs = {path for path in above - chosen if _holds(files[path], _PARSING)}
+    chosen |= above & _reach(programs, imported)
     if sum(len(files[path]) for path in chosen - mattering) <= most:
         return Selection(chosen, 0, packages, frozenset(names))
     nearest = _nearest(chosen - mattering, files, _distances(mattering, imported), _distances(mattering, importing))

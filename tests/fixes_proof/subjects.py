@@ -96,7 +96,7 @@ def epochs(*imports: str, loader: str, before: str = "", after: str = "") -> str
 
 
 BLURRED = (
-    "cv2.resize(np.full((512, 512), index, dtype=np.uint8), (224, 224))",
+    "cv2.resize(np.full((512, 512), index, dtype=np.uint8), (640, 640))",
     "cv2.GaussianBlur(np.full((512, 512), index, dtype=np.uint8), (5, 5), 3)",
 )
 """With few cores a resize of a small image starts no threads."""
@@ -336,7 +336,7 @@ SUBJECTS = [
         ),
         smaller=(
             ("batch_size=32, num_workers=8", "batch_size=2, num_workers=2"),
-            ("cv2.resize(image, (224, 224))", "cv2.GaussianBlur(image, (5, 5), 3)"),
+            ("cv2.resize(image, (640, 640))", "cv2.GaussianBlur(image, (5, 5), 3)"),
         ),
         unfixed={OTHER: NO_MODULE},
         costs="threads of a worker",

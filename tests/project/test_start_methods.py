@@ -93,6 +93,53 @@ def main():
     mp.set_start_method("fork", force=True)
     DataLoader([], num_workers=4)  # method: fork
 """,
+    "set by force in the constructor of what makes the loader": """\
+class Trainer:
+    def __init__(self, workers):
+        self.workers = workers
+        if self.workers > 0:
+            mp.set_start_method("fork", force=True)
+
+    def fit(self):
+        return DataLoader([], num_workers=self.workers)  # method: fork
+
+def main(workers):
+    mp.set_start_method("spawn")
+    trainer = Trainer(workers)
+    list(trainer.fit())
+""",
+    "set by force in the constructor of what makes the loader, in one statement": """\
+class Base:
+    def __init__(self):
+        mp.set_start_method("fork", force=True)
+
+class Trainer(Base):
+    def fit(self):
+        return DataLoader([], num_workers=2)  # method: fork
+
+def main():
+    mp.set_start_method("spawn")
+    list(Trainer().fit())
+""",
+    "set by force in the constructor of another object, or under another test": """\
+class Trainer:
+    def __init__(self, workers, fast):
+        self.workers = workers
+        if fast:
+            mp.set_start_method("fork", force=True)
+
+    def fit(self):
+        return DataLoader([], num_workers=self.workers)  # method: fork | spawn
+
+class Other:
+    def __init__(self):
+        mp.set_start_method("fork", force=True)
+
+def main(workers, fast):
+    mp.set_start_method("spawn")
+    trainer = Trainer(workers, fast)
+    list(trainer.fit())
+""",
     "set after the loader is made": """\
 def load():
     return DataLoader([], num_workers=4)  # method: no

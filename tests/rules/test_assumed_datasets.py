@@ -153,7 +153,7 @@ def test_a_known_dataset_is_no_assumption(told: Callable[..., Any]) -> None:
 def test_fixes_are_shown_only(told: Callable[..., Any]) -> None:
     rows = (
         "import cv2\nfrom torch.utils.data import Dataset\n\nclass Rows(Dataset):\n"
-        "    def __getitem__(self, index):\n        return cv2.resize(self.images[index], (8, 8))\n"
+        "    def __getitem__(self, index):\n        return cv2.resize(self.images[index], (640, 640))\n"
     )
     found = told({"engine.py": ENGINE, "rows.py": rows}, select=["DLL501"])
 

@@ -55,3 +55,59 @@ PROGRAMS: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize("files", PROGRAMS.values(), ids=PROGRAMS)
 def test_found(findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]) -> None:
     assert findings(files, select=["DLL102"]) == marks(files) != set()
+
+
+BASE = """\
+import torch
+
+
+def split(function, **kwargs):
+    names = function.__annotations__
+    return {k: v for k, v in kwargs.items() if k in names}, {k: v for k, v in kwargs.items() if k not in names}
+
+
+def make(data, batch_size, **options):
+    return torch.utils.data.DataLoader(data, batch_size=batch_size, **options)
+
+
+def show(loader, count):
+    for number, row in enumerate(loader):
+        print(number < count, row)
+"""
+SETS = """\
+import base
+
+
+def rows(path, size=1):
+    return [path, size]
+
+
+def get_rows(path, batch_size, **kwargs):
+    data_options, options = base.split(rows, **kwargs)
+    return base.make(rows(path, **data_options), batch_size, **options)
+"""
+CHECK = """\
+from base import show
+from sets import get_rows
+
+
+def check(split):
+    loader = get_rows(split, batch_size=1OPTIONS)
+    SHOW
+
+
+check("train")
+"""
+
+
+@pytest.mark.parametrize("show", ["print(next(iter(loader)))", "show(loader, 8)"])
+def test_the_worker_count_of_a_merged_activation(
+    show: str, monkeypatch: pytest.MonkeyPatch, findings: Callable[..., Any]
+) -> None:
+    """Where the calls on the way to a loader are too many to keep apart, those written on this way still count."""
+    monkeypatch.setattr("dllint.inference.engine.World.forgets", lambda world, frame: True)
+    quiet = CHECK.replace("OPTIONS", ", size=3").replace("SHOW", show)
+    working = CHECK.replace("OPTIONS", ", num_workers=3").replace("SHOW", show)
+    files = {"base.py": BASE, "sets.py": SETS, "quiet.py": quiet, "working.py": working}
+
+    assert findings(files, select=["DLL102"]) == {("working.py", 10, "DLL102")}

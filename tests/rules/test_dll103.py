@@ -46,6 +46,18 @@ class Rows(Dataset):
 {TAIL}"""
 
 FOUND: dict[str, str] = {
+    "a variable that is true for another reason, too": """
+def back(x, on_gpu=True):
+    if x.is_cuda:
+        on_gpu = True
+    if on_gpu:
+        x = x.cuda()  # DLL103
+    return x
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return back(torch.ones(8))
+"""
+    + TAIL,
     "a method of a known object": NAMED.replace("MARK", "  # DLL103").replace("Rows()", "Rows(Energies())"),
     "a dataset made in the statement that goes through its loader": f"""{HEAD}
 class Rows(Dataset):
@@ -464,6 +476,34 @@ class Rows(Dataset):
         if not self.cuda_is_missing:
             rows = rows.cuda()
         return rows
+"""
+    + TAIL,
+    "a tensor that goes back to the GPU only if it was there": """
+def back(x):
+    on_gpu = False
+    if x.is_cuda:
+        x, on_gpu = x.cpu(), True
+    x = x + 1
+    if on_gpu:
+        x = x.cuda()
+    return x
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return back(torch.ones(8))
+"""
+    + TAIL,
+    "what other tensors on the GPU ask for": """
+def back(x):
+    weights = torch.ones(8)
+    on_gpu = x.is_cuda
+    if on_gpu and len(x):
+        weights = weights.cuda()
+    if x.device.type == "cuda":
+        weights = weights.to("cuda")
+    return x * weights
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return back(torch.ones(8))
 """
     + TAIL,
     "a method of an unknown object, found by its name alone": NAMED.replace("MARK", "")
@@ -1152,6 +1192,11 @@ if __name__ == "__main__":
         pytest.param('torch.device("cuda:0")', "error", id="always, as an object"),
         pytest.param('"cuda" if torch.cuda.is_available() else "cpu"', "error", id="wherever there is one"),
         pytest.param('torch.device("cpu" if not torch.cuda.is_available() else "cuda")', "error", id="the other way"),
+        pytest.param(
+            'torch.device("npu" if torch.npu.is_available() else ("cuda" if torch.cuda.is_available() else "cpu"))',
+            "warning",
+            id="behind another accelerator",
+        ),
         pytest.param('torch.device("cuda" if torch.cuda.device_count() > 0 else "cpu")', "error", id="counted"),
         pytest.param('torch.device("cuda:0" if ON_GPU else "cpu")', "warning", id="a setting of the program"),
         pytest.param("SETTING", "warning", id="a setting of the module"),

@@ -527,3 +527,143 @@ def test_a_class_of_a_library_s_datasets_that_a_name_chooses(
     )
 
     assert [one.span.line for one in told(files, select=["DLL202"])] == lines
+
+
+def test_the_calls_that_pass_a_local_function_on_are_shown(told: Callable[..., Any]) -> None:
+    """Where a transform is given its functions is another place than where they are defined."""
+    files = {
+        "data.py": """\
+from albumentations import Compose, Lambda
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+def transform():
+    def grey(image):
+        return image[:1]
+
+    return Compose(
+        [
+            Lambda(
+                image=grey,
+            ),
+        ]
+    )
+
+def build():
+    def grey(image):
+        return image
+
+    grey(1)
+    return DataLoader(Rows(transform()), num_workers=2, multiprocessing_context="spawn")
+"""
+    }
+
+    (found,) = told(files, select=["DLL202"])
+
+    assert [(one.span.line, one.message) for one in found.related] == [
+        (6, "kept here as `transform`"),
+        (14, "`grey` is used here"),
+        (25, "this DataLoader starts the workers"),
+    ]
+
+
+STEPS = """\
+import numpy as np
+import torch
+import torch.multiprocessing as mp
+from torchvision import transforms as T
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, trans):
+        self.trans = trans
+
+    def __getitem__(self, i):
+        return self.trans(i)
+
+    def __len__(self):
+        return 9
+
+
+def steps():
+    def clip(x):
+        return np.clip(x, 0, 1)
+
+    def grey(x):
+        return x[:1]
+
+    return T.Compose([T.Lambda(clip), T.Lambda(grey)])
+
+
+def others():
+    def flip(x):
+        return x[::-1]
+
+    return T.Compose([T.Lambda(flip)])
+
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    for chosen in (steps(), others()):
+        for row in torch.utils.data.DataLoader(Rows(chosen), num_workers=2):
+            print(row)
+"""
+
+
+def test_the_steps_that_one_function_defines_are_one_cause(told: Callable[..., Any]) -> None:
+    found = told({"main.py": STEPS}, select=["DLL202"])
+
+    assert [one.span.line for one in found] == [19, 29]
+    assert 22 in [place.span.line for place in found[0].related]
+
+
+MODULE = """\
+import torch
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, trans):
+        self.trans = trans
+
+    def __getitem__(self, i):
+        return self.trans(i)
+
+    def __len__(self):
+        return 9
+
+
+class Data:
+    def __init__(self, trans, workers=0):
+        self.trans = trans
+        self.workers = workers
+
+    def loader(self):
+        return torch.utils.data.DataLoader(Rows(self.trans), num_workers=self.workers)
+"""
+PROGRAM = """\
+import torch.multiprocessing as mp
+from data import Data
+
+
+def main():
+    def clip(x):
+        return x
+
+    for row in Data(clipARGS).loader():
+        print(row)
+
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    main()
+"""
+
+
+def test_the_worker_counts_of_other_programs(findings: Callable[..., Any]) -> None:
+    """A function that a program defines reaches only the loaders which that program makes."""
+    one, two = PROGRAM.replace("ARGS", ""), PROGRAM.replace("ARGS", ", workers=2")
+
+    assert findings({"data.py": MODULE, "one.py": one, "two.py": two}, select=["DLL202"]) == {("two.py", 6, "DLL202")}

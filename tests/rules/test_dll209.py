@@ -462,3 +462,34 @@ def test_a_start_method_that_the_program_never_sets(findings: Callable[..., Any]
     assert findings(files, select=["DLL209"], target_python="3.11") == set()
     set_first = {**files, "main.py": main.replace("options.threads = True\n", "")}
     assert findings(set_first, select=["DLL209"], target_python="3.11") == {("reader.py", 7, "DLL209")}
+
+    guard = 'if __name__ == "__main__":\n'
+    in_guard = (
+        "import torch\nfrom options import options\nfrom reader import Reader\n\n" + guard + "    args = options\n"
+        "    args.threads = True\n    if not args.threads:\n"
+        '        torch.multiprocessing.set_start_method("forkserver", force=True)\n    Reader("a").start()\n'
+    )
+    assert findings({**files, "main.py": in_guard}, select=["DLL209"], target_python="3.11") == set()
+    too_late = in_guard.replace("    args.threads = True\n", "") + "    args.threads = True\n"
+    assert findings({**files, "main.py": too_late}, select=["DLL209"], target_python="3.11") == {
+        ("reader.py", 7, "DLL209")
+    }
+    by_other = in_guard.replace("    if not", "    ask(args)\n    if not").replace(
+        guard, "def ask(options):\n    options.threads = bool(input())\n\n" + guard
+    )
+    assert findings({**files, "main.py": by_other}, select=["DLL209"], target_python="3.11") == {
+        ("reader.py", 7, "DLL209")
+    }
+
+
+def test_what_a_partial_of_the_target_binds_is_told_once(findings: Callable[..., Any]) -> None:
+    text = (
+        "from functools import partial\nfrom multiprocessing import Pool\n\n"
+        "def work(step, row):\n    return step(row)\n\n"
+        "def main():\n    with Pool(4) as pool:\n        pool.map(partial(work, lambda row: row + 1), [1, 2])\n"
+        "        pool.apply(work, (lambda row: row + 1, 1))\n"
+    )
+    assert findings({"main.py": text + GUARD}, select=["DLL207", "DLL209"]) == {
+        ("main.py", 9, "DLL207"),
+        ("main.py", 10, "DLL209"),
+    }

@@ -218,6 +218,19 @@ class Rows(Base):
     ),
     "zarr read whole": dataset('self.rows = zarr.open(path, mode="r")["data"]["rows"][:]  # DLL301', "import zarr\n"),
     "zarr loaded": dataset("self.rows = zarr.load(path)  # DLL301", "import zarr\n"),
+    "h5py by get": dataset(
+        'with h5py.File(path, "r") as file:\n    self.rows = file.get("rows")[:]  # DLL301', "import h5py\n"
+    ),
+    "h5py by get, as an array": dataset(
+        'file = h5py.File(path)\nself.rows = np.array(file["a"].get("rows"))  # DLL301\nfile.close()', "import h5py\n"
+    ),
+    "netCDF4": dataset('self.rows = netCDF4.Dataset(path)["rows"][:]  # DLL301', "import netCDF4\n"),
+    "all columns of a table but one": dataset(
+        'table = pd.read_parquet(path)\nself.rows = table.drop("y", axis=1).values  # DLL301', "import pandas as pd\n"
+    ),
+    "columns of a table by position": dataset(
+        'self.rows = pd.read_csv(path).iloc[:, 1:].values.astype("float32")  # DLL301', "import pandas as pd\n"
+    ),
     "h5py read whole": dataset('self.rows = h5py.File(path)["rows"][:]  # DLL301', "import h5py\n"),
     "cached_property is no __init__, the annotated attribute is": dataset(
         "self.rows: np.ndarray = np.load(path)  # DLL301"
@@ -421,6 +434,10 @@ SILENT: dict[str, str] = {
     "one image under a key": dataset('self.rows = {"images": cv2.imread(path)}', "import cv2\n", KEYED),
     "an open array under a key": dataset('self.rows = {"images": zarr.open(path)["rows"]}', "import zarr\n", KEYED),
     "an open zarr array": dataset('self.rows = zarr.open(path, mode="r")["rows"]', "import zarr\n"),
+    "one column of a table by position": dataset(
+        'self.rows = pd.read_csv(path).iloc[:, 1].values.astype("float32")', "import pandas as pd\n"
+    ),
+    "an open h5py dataset, by get": dataset('self.rows = h5py.File(path).get("rows")', "import h5py\n"),
     "an open h5py dataset": dataset('self.rows = h5py.File(path)["rows"]', "import h5py\n"),
     "a method called load of another object": dataset("self.rows = path.load()"),
     "a model of torch.load": dataset("self.model = torch.load(path)"),
@@ -487,6 +504,17 @@ def test_sizes_and_severities(told: Callable[..., Any], init: str, context: str,
 
     assert finding.severity == severity
     assert text in finding.text
+
+
+@pytest.mark.parametrize(("context", "found"), [("spawn", True), ("fork", False)])
+@pytest.mark.parametrize("read", ["pd.read_csv(path).to_numpy()", "np.loadtxt(path)", "nibabel.load(path).get_fdata()"])
+def test_files_of_an_unknown_size_that_cannot_be_mapped(
+    told: Callable[..., Any], read: str, context: str, found: bool
+) -> None:
+    """Forked workers share them."""
+    source = dataset(f"self.rows = {read}", "import nibabel\nimport pandas as pd\n").replace('"spawn"', f'"{context}"')
+
+    assert bool(told({"data.py": source}, **SELECT)) == found
 
 
 def test_a_default_of_the_target_alone_makes_whole_files_an_info(told: Callable[..., Any]) -> None:
@@ -605,3 +633,32 @@ def test_tensors_are_shared_and_some_rows_of_a_file_are_small(
     init = f"marks = loadmat(path)['marks']\nchosen = np.array([31, 37, 40, 43]) - 1\nself.rows = {rows}"
     text = dataset(init, "import pandas as pd\nfrom scipy.io import loadmat\n")
     assert bool(findings({"data.py": text}, **SELECT)) == found
+
+
+LABELLED = """\
+import numpy as np
+import torch
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, path):
+        self.labels = np.fromfile(path + ".labels")
+        self.rows = np.load(path)
+
+    def __getitem__(self, i):
+        return self.rows[i], self.labels[i]
+
+    def __len__(self):
+        return len(self.rows)
+
+
+loader = torch.utils.data.DataLoader(Rows("a"), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+def test_the_labels_of_the_data_are_no_finding_of_their_own(told: Callable[..., Any]) -> None:
+    found = told({"train.py": LABELLED}, select=["DLL301"])
+
+    assert [(one.span.line, one.values["kept"]) for one in found] == [(8, "Rows.rows")]
+    alone = LABELLED.replace("        self.rows = np.load(path)\n", "").replace("self.rows", "self.labels")
+    assert [one.span.line for one in told({"train.py": alone}, select=["DLL301"])] == [7]

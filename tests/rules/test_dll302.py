@@ -402,6 +402,35 @@ def build(path):
         "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
         extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n        return row['pose']\n",
     ),
+    "pickled lists, which workers make longer": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return self.rows[index] + [0] * (9 - len(self.rows[index]))"),
+    ),
+    "pickled lists between two tokens": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
+        extra=READ.replace("return self.rows[index]", "row = self.rows[index]\n        return [1] + row + [2]"),
+    ),
+    "pickled lists that a helper makes longer": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))[1:]  # DLL302",
+        extra=READ.replace("return self.rows[index]", "row = self.rows[index]\n        return self.padded(row)")
+        + "\n    def padded(self, row):\n        row += [0] * (9 - len(row))\n        return row\n",
+    ),
+    "pickled texts": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return self.rows[index].lower().split(' ')"),
+    ),
+    "a pickled dict of histories, by a field of the item, in an object of the dataset": dataset(
+        "self.store = Store(path)",
+        before="import numpy as np\n\nclass Store:\n    def __init__(self, path):\n"
+        "        self.rows = np.load('rows.npy')\n"
+        "        self.users = pickle.load(open(path, 'rb'))  # DLL302\n\n"
+        "    def get(self, number):\n        row = self.rows[number]\n        user = int(row['user'])\n"
+        "        return self.past(user, int(row['end']))\n\n"
+        "    def past(self, user, end):\n        items = self.users[user]['items'][:end][-9:]\n"
+        "        items += [0] * (9 - len(items))\n"
+        "        return list(zip(items, self.users[user]['times'][:end]))\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
     "many dicts": dataset("self.rows = [{'number': i} for i in range(1_000_000)]  # DLL302"),
     "many numbers as strings": dataset("self.rows = [str(i) for i in range(1 << 22)]  # DLL302"),
     "many padded strings": dataset("self.rows = [str(i).zfill(1024) for i in range(1 << 18)]  # DLL302"),
@@ -622,6 +651,19 @@ SILENT: dict[str, str] = {
         "self.rows = sorted(os.listdir(path))\nself.settings = json.load(open('settings.json'))",
     ),
     "a pickle that may be an array": dataset("self.rows = pickle.load(open(path, 'rb'))"),
+    "a pickle that may be an array, to whose rows numbers are added": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))",
+        extra=READ.replace("return self.rows[index]", "return self.rows[index] + [0.5, 0.5]"),
+    ),
+    "a pickled dict of the names of classes, by a field of the item": dataset(
+        "self.store = Store(path)",
+        before="import numpy as np\n\nclass Store:\n    def __init__(self, path):\n"
+        "        self.rows = np.load('rows.npy')\n"
+        "        self.classes = pickle.load(open(path, 'rb'))\n\n"
+        "    def get(self, number):\n        row = self.rows[number]\n"
+        "        return self.classes[int(row['class'])]['name']\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
     "one string": dataset("self.rows = open(path).read()"),
     "packed": dataset(
         "self.rows = np.array([json.loads(line)['text'] for line in open(path)])", before="import numpy as np\n"

@@ -159,9 +159,54 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return self.rows[index]
 """,
+    "graphs of a library, and nothing for some": """\
+import dgl
+def graph(name):
+    edges = parse(name)
+    if edges is None:
+        return None
+    found = dgl.graph(edges)
+    found.ndata["x"] = parse(name)
+    return found
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for name in scan(source):
+            self.rows.append(graph(name))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "records beside an empty list": """\
+class Rows(Dataset):
+    def __init__(self, source, rows=()):
+        if not rows:
+            rows = []
+        for part in parse(source):
+            rows = read(part)
+        self.rows = rows  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+def read(part):
+    return [{"words": one.words, "times": one.times} for one in scan(part)]
+""",
 }
 
 SILENT: dict[str, str] = {
+    "networks of a library, one for all items": """\
+import networkx
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = np.load(source)
+        self.graphs = [networkx.Graph(parse(name)) for name in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index], self.graphs[0]
+""",
     "paths with a label": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -343,3 +388,32 @@ def test_found(findings: Callable[..., Any], marks: Callable[..., Any], body: st
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
 def test_silent(findings: Callable[..., Any], body: str) -> None:
     assert findings({"data.py": HEAD + body + TAIL}, **SELECT) == set()
+
+
+TENSORS = """\
+import torch
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for shape in shapes(source):
+            self.rows.append({"kind": shape.kind, "points": torch.tensor(shape.points)})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "codes"),
+    [
+        pytest.param("3.12", ["DLL302"], id="forked workers alone"),
+        pytest.param("3.14", ["DLL303"], id="workers of a forkserver"),
+        pytest.param(">=3.10", ["DLL303"], id="both"),
+    ],
+)
+def test_records_with_tensors(told: Callable[..., Any], target: str, codes: list[str]) -> None:
+    """Their descriptors matter more than their objects, where workers are not forked."""
+    found = told({"data.py": HEAD + TENSORS + TAIL}, target_python=target, select=["DLL302", "DLL303"])
+
+    assert [one.code for one in found] == codes

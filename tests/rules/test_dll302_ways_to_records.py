@@ -661,6 +661,27 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return self.rows[index]
 """,
+    "dicts by name of the entries of a file, in a base class": """\
+class Base(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.infos = self.load()  # DLL302
+    def __len__(self):
+        return len(self.infos)
+
+    def __getitem__(self, index):
+        return self.prepare(copy.deepcopy(self.infos[index]))
+
+class Rows(Base):
+    def load(self):
+        with open(self.path) as file:
+            entries = json.load(file)
+        infos = []
+        for name, entry in entries.items():
+            info = dict(name=name, frames=entry["frames"], boxes=entry["boxes"])
+            infos.append(info)
+        return infos
+""",
 }
 
 SILENT: dict[str, str] = {
@@ -903,6 +924,20 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return self.rows[index]
 """,
+    "paths in dicts by name": """\
+import glob
+class Rows(Dataset):
+    def __init__(self, root):
+        self.rows = []
+        for path in glob.glob(root):
+            row = dict(path=path)
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return open(self.rows[index]["path"])
+""",
     "paths that joblib's tasks return": """\
 import joblib
 def work(p):
@@ -933,3 +968,66 @@ def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
 def test_silent(findings: Callable[..., Any], source: str) -> None:
     assert findings({"data.py": module(source)}, **SELECT) == set()
+
+
+COLUMN = """\
+import numpy as np
+import pandas as pd
+from cleaning import clean
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, texts, tokenizer):
+        self.texts, self.tokenizer = texts, tokenizer  # DLL302
+
+    def __len__(self):
+        return len(self.texts)
+
+    def __getitem__(self, index):
+        return self.tokenizer(str(self.texts[index]))
+
+def build(table, tokenizer):
+    return DataLoader(Rows(COLUMN, tokenizer), num_workers=4)
+
+build(pd.read_csv("rows.csv"), None)
+"""
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        'table["body"].values',
+        "table.body",
+        "table.body.values",
+        "table.body.to_numpy()",
+        "table.body.tolist()",
+        "table[table.fold > 0].body.values",
+        'table.dropna()["body"].values',
+        'table["body"].astype(str).values',
+        'table["body"].apply(clean).values',
+        'table["body"].map(clean)',
+        'table["body"].str.lower().tolist()',
+        'np.array(table["body"])',
+    ],
+)
+def test_a_column_that_a_parameter_hands_over(
+    findings: Callable[..., Any], marks: Callable[..., Any], column: str
+) -> None:
+    files = {"data.py": COLUMN.replace("COLUMN", column)}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "table.shape",
+        "table.columns",
+        "table.index.tolist()",
+        "table.body.nunique()",
+        "np.array(table.index)",
+        "np.array(len(table))",
+    ],
+)
+def test_what_is_no_column(findings: Callable[..., Any], column: str) -> None:
+    assert findings({"data.py": COLUMN.replace("COLUMN", column)}, **SELECT) == set()

@@ -108,6 +108,45 @@ FOUND: dict[str, str] = {
     "copies of views": dataset(
         "data = torch.rand(9, 9)\nself.rows = [data[i].clone() for i in range(100)]  # DLL303",
     ),
+    "a method that fills the new object": dataset(
+        "self.rows = []",
+        extra=READ
+        + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+        tail=TAIL.replace("    return", "    rows = Rows(paths)\n    rows.load(paths)\n    return").replace(
+            "(Rows(paths)", "(rows"
+        ),
+    ),
+    "a method that fills what a factory makes": dataset(
+        "self.rows = []",
+        extra=READ
+        + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+        tail="\ndef make(paths):\n    return Rows(paths)\n"
+        + TAIL.replace("    return", "    rows = make(paths)\n    rows.load(paths)\n    return").replace(
+            "(Rows(paths)", "(rows"
+        ),
+    ),
+    "what an unknown tokenizer makes as tensors": dataset(
+        'self.rows = [paths.tokenizer(one, return_tensors="pt") for one in paths]  # DLL303'
+    ),
+    "parts of what a tokenizer makes": dataset(
+        'self.rows = []  # DLL303\nfor one in paths:\n    found = paths.tokenizer(one, return_tensors="pt")\n'
+        '    self.rows.append({"ids": found["input_ids"].squeeze(0), "name": one})'
+    ),
+    "lists of tensors that a loop adds": dataset(
+        "self.rows = []  # DLL303\nfor one in paths:\n    self.rows += [torch.load(part) for part in one]",
+        extra=READ + "\n    def __len__(self):\n        return len(self.rows)\n",
+    ),
+    "lists of tensors that a loop extends with": dataset(
+        "self.rows = []  # DLL303\nfor one in paths:\n    self.rows.extend([torch.tensor(one), torch.tensor(2)])"
+    ),
+    "padded": dataset(
+        "self.rows = [F.pad(torch.tensor(one), (0, 3)) for one in paths]  # DLL303", "import torch.nn.functional as F\n"
+    ),
+    "graphs that get their fields later": dataset(
+        "self.rows = []  # DLL303\nfor one in paths:\n    graph = Data()\n    graph.x = torch.tensor(one)\n"
+        "    self.rows.append(graph)",
+        before="from torch_geometric.data import Data\n",
+    ),
     "a known number": dataset("self.rows = [torch.zeros(3) for _ in range(65)]  # DLL303"),
     "nested lists": dataset("self.rows = [[torch.zeros(3) for _ in range(9)] for _ in range(9)]  # DLL303"),
     "a base class": dataset(
@@ -197,6 +236,27 @@ SILENT: dict[str, str] = {
     "left out of the pickle": dataset(
         "self.rows = [torch.load(path) for path in paths]",
         extra=READ + "\n    def __getstate__(self):\n        return {**self.__dict__, 'rows': None}\n",
+    ),
+    "what a tokenizer makes as arrays": dataset(
+        'self.rows = [paths.tokenizer(one, return_tensors="np") for one in paths]'
+    ),
+    "numbers of what a tokenizer makes": dataset(
+        'self.rows = [paths.tokenizer(one, return_tensors="pt")["input_ids"].tolist() for one in paths]'
+    ),
+    "one text's tensors under a few names": dataset(
+        'found = paths.tokenizer(paths, return_tensors="pt")\nself.rows = {"ids": found["input_ids"]}'
+    ),
+    "lists of numbers that a loop adds": dataset(
+        "self.rows = []\nfor one in paths:\n    self.rows += [float(torch.load(part).sum()) for part in one]"
+    ),
+    "filled by a method that nothing calls": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]\n",
+    ),
+    "filled by a method of an object that is passed": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def load(self, paths):\n        self.rows = [torch.load(path) for path in paths]\n",
+        tail=TAIL + "\ndef again(rows, paths):\n    rows.load(paths)\n\nagain(Rows(1), 2)\n",
     ),
     "filled by workers": dataset(
         "self.rows = {}",
@@ -346,3 +406,51 @@ def test_a_field_that_is_set_later_is_told_where_it_is_set(
     files = {"data.py": HEAD + FIELD}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+SAVED = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Crops(Dataset):
+    def __init__(self, paths, save=True):
+        self.paths = paths
+        self.save = save
+        self.crops = []
+        self.fill()
+
+    def fill(self):
+        for path in self.paths:
+            crop = torch.from_numpy(np.load(path)).float()
+            if self.save:
+                self.crops.append(path)
+            else:
+                self.crops.append(crop)
+
+    def __getitem__(self, i):
+        return self.crops[i]
+
+    def __len__(self):
+        return len(self.crops)
+
+
+def main(args):
+    args.save = "runs"
+    for batch in DataLoader(Crops(args.paths, OPTIONS), num_workers=4, multiprocessing_context="spawn"):
+        print(batch)
+
+
+if __name__ == "__main__":
+    import argparse
+
+    main(argparse.ArgumentParser().parse_args())
+"""
+
+
+@pytest.mark.parametrize(("options", "found"), [("save=True", False), ("save=False", True), ("save=args.fast", True)])
+def test_what_a_method_does_not_put_in_for_this_object(options: str, found: bool, findings: Callable[..., Any]) -> None:
+    files = {"train.py": SAVED.replace("OPTIONS", options)}
+
+    assert bool(findings(files, select=["DLL303"])) is found

@@ -66,6 +66,13 @@ FOUND: dict[str, str] = {
     "labels that are joined later": loop("kept.append(y)  # DLL306").replace(
         "    return kept\n", "    return torch.cat(kept)\n"
     ),
+    "each epoch anew, until they are joined": function(
+        "for epoch in range(9):\n    kept = []\n    for x, y in loader:\n        kept.append(y)  # DLL306\n"
+        "    kept = torch.cat(kept).numpy()\n    print(kept.mean())"
+    ),
+    "with options that are not known": loop(
+        "kept.append(y.numpy())  # DLL306", loader="DataLoader(data, num_workers=4, **model.options)"
+    ),
     "a batch": loop("kept.append(batch)  # DLL306", head="for batch in loader:"),
     "a batch with its number": loop(
         "kept.append((i, batch))  # DLL306", head="for i, batch in enumerate(tqdm(loader)):"
@@ -144,6 +151,13 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "what accelerate moves to the device": loop("kept.append(y)\nprint(y.shape)")
+    .replace("    for x", "    loader = accelerate.Accelerator().prepare(loader)\n    for x")
+    .replace("import copy\n", "import accelerate\nimport copy\n"),
+    "with options, where the program pins memory somewhere": loop(
+        "kept.append(y.numpy())", loader="DataLoader(data, num_workers=4, **model.options)"
+    )
+    + "\nOPTIONS = {'pin_memory': True}\n",
     "an entry that may be a text of each item": talks("speaker"),
     "names that a list is extended by": loop('kept.extend(meta["image"])', head="for x, meta, y in loader:").replace(
         "return kept", "return save(kept)"
@@ -487,3 +501,76 @@ def test_a_strategy_counts_in_the_programs_that_set_it(
         "    for batch in DataLoader([], num_workers=2):\n        print(batch)\n",
     }
     assert len(findings(files, **SELECT)) == found
+
+
+CONTAINERS = [
+    "kept = {}|kept.setdefault('y', []).append(y.numpy())",
+    "kept = defaultdict(list)|kept['y'].append(y.numpy())",
+    "kept = deque()|kept.append(y.numpy())",
+    "kept = {}|kept[number] = y.numpy()",
+    "kept = {}|kept[int(x[0])] = y.numpy()",
+    "kept = []|kept.insert(0, y.numpy())",
+    "kept = []|kept += list(y.cpu().numpy())",
+    "kept = []|kept.extend([row for row in y.numpy()])",
+    "kept = []|for row in y: kept.append(row.numpy())",
+    "kept = []|for one, row in zip(x, y): kept.append(row.numpy())",
+    "kept = []|for row in range(len(y)): kept.append(y[row].numpy())",
+    "kept = []|kept.append(y[:, 0].numpy())",
+    "kept = []|kept.append(y[..., 0].numpy())",
+    "kept = []|y = y['label'] if isinstance(y, dict) else y; kept.append(y.numpy())",
+]
+FEW = [
+    "kept = deque(maxlen=3)|kept.append(y.numpy())",
+    "kept = {}|kept['last'] = y.numpy()",
+    "kept = {}|kept[number % 3] = y.numpy()",
+    "kept = []|kept.append(y[x].numpy())",
+    "kept = []|kept += y.tolist()",
+    "kept = []|kept.extend([float(row) for row in y])",
+    "kept = []|for row in x: kept.append(model(row))",
+]
+KEEPING = """\
+from collections import defaultdict, deque
+from torch.utils.data import DataLoader
+
+def run(data, model):
+    loader = DataLoader(data, num_workers=4)
+    MADE
+    for number, (x, y) in enumerate(loader):
+        BODY
+    return kept
+"""
+
+
+@pytest.mark.parametrize(("text", "count"), [*((one, 1) for one in CONTAINERS), *((one, 0) for one in FEW)])
+def test_containers(told: Callable[..., Any], text: str, count: int) -> None:
+    made, body = text.split("|")
+
+    assert len(told({"run.py": KEEPING.replace("MADE", made).replace("BODY", body)}, **SELECT)) == count
+
+
+@pytest.mark.parametrize(
+    ("expr", "count"),
+    [
+        ("[y.numpy() for x, y in loader]", 1),
+        ("torch.cat([batch['label'] for batch in loader])", 1),
+        ("[batch['label'] for batch in loader]", 0),
+        ("torch.LongTensor([batch[1] for batch in loader])", 0),
+        ("{number: batch for number, batch in enumerate(loader)}", 1),
+        ("[batch['file_name'] for batch in loader]", 0),
+        ("[y.mean() for x, y in loader]", 0),
+        ("[number for number, batch in enumerate(loader)]", 0),
+    ],
+)
+def test_comprehensions(told: Callable[..., Any], expr: str, count: int) -> None:
+    assert len(told({"run.py": function(f"return {expr}")}, **SELECT)) == count
+
+
+def test_batches_that_next_takes(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {
+        "run.py": function(
+            "kept = []\nbatches = iter(loader)\nfor _ in range(len(loader)):\n    x, y = next(batches)\n"
+            "    kept.append(y.numpy())  # DLL306\nfirst = []\nfor _ in range(3):\n    first.append(torch.zeros(3))"
+        )
+    }
+
+    assert findings(files, **SELECT) == marks(files)

@@ -24,7 +24,7 @@ from detectron2.data import build_detection_train_loader
 
 class Mapper:
     def __call__(self, row):
-        return cv2.resize(row, (2, 2))  # DLL501
+        return cv2.resize(row, (640, 640))  # DLL501
 
 def build_detection(cfg):
     return build_detection_train_loader(cfg, mapper=Mapper())
@@ -36,14 +36,14 @@ class Rows(Dataset):
     "in __getitem__": """
 class Rows(Dataset):
     def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))  # DLL501
+        return cv2.resize(index, (640, 640))  # DLL501
 """,
     "first of several": """
 class Rows(Dataset):
     def __getitem__(self, index):
         image = cv2.imread("face.jpg")
         image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)  # DLL501
-        return cv2.resize(image, (2, 2))
+        return cv2.resize(image, (640, 640))
 """,
     "after calls that use one thread": """
 class Rows(Dataset):
@@ -73,12 +73,12 @@ class Rows(Dataset):
         return shrink(image)
 
 def shrink(image):
-    return cv2.resize(image, (2, 2))  # DLL501
+    return cv2.resize(image, (640, 640))  # DLL501
 """,
     "in a transform that the dataset keeps": """
 class Shrink:
     def __call__(self, image):
-        return cv2.resize(image, (2, 2))  # DLL501
+        return cv2.resize(image, (640, 640))  # DLL501
 
 class Rows(Dataset):
     def __init__(self):
@@ -90,7 +90,7 @@ class Rows(Dataset):
     "in a lambda of the dataset": """
 class Rows(Dataset):
     def __init__(self):
-        self.step = lambda image: cv2.resize(image, (2, 2))  # DLL501
+        self.step = lambda image: cv2.resize(image, (640, 640))  # DLL501
 
     def __getitem__(self, index):
         return self.step(index)
@@ -100,21 +100,21 @@ cv2.setNumThreads(8)
 
 class Rows(Dataset):
     def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))  # DLL501
+        return cv2.resize(index, (640, 640))  # DLL501
 """,
     "a negative cap is none": """
 cv2.setNumThreads(-1)
 
 class Rows(Dataset):
     def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))  # DLL501
+        return cv2.resize(index, (640, 640))  # DLL501
 """,
     "setUseOptimized is no cap": """
 cv2.setUseOptimized(True)
 
 class Rows(Dataset):
     def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))  # DLL501
+        return cv2.resize(index, (640, 640))  # DLL501
 """,
 }
 
@@ -136,6 +136,24 @@ from data import Rows
 loader = DataLoader(Rows(), num_workers=4)  # DLL501
 """,
     },
+    "a partial of a function of cv2": {
+        "data.py": """\
+from functools import partial
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.scale = partial(cv2.resize, dsize=(8, 8))
+
+    def __getitem__(self, index):
+        return self.scale(self.paths[index])  # DLL501
+
+def build(paths):
+    return DataLoader(Rows(paths), num_workers=4)
+"""
+    },
     "a transform of albumentations, made in another file": {
         "data.py": """\
 from torch.utils.data import Dataset
@@ -156,7 +174,7 @@ from albumentations import Resize as Scale
 from torch.utils.data import DataLoader
 from data import Rows
 
-chosen = A.OneOf([A.HorizontalFlip(), A.Compose([Scale(64, 64)])])
+chosen = A.OneOf([A.HorizontalFlip(), A.Compose([Scale(640, 640)])])
 loader = DataLoader(Rows(A.Compose([A.RandomCrop(8, 8), chosen])), num_workers=4)
 """,
     },
@@ -182,7 +200,7 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return self.transform(image=index)["image"]  # DLL501
 
-options = {"transforms": [Small(8, 8)]}
+options = {"transforms": [Small(640, 640)]}
 loader = DataLoader(Rows(Chain(**options)), num_workers=4)
 """,
     },
@@ -203,7 +221,7 @@ def build():
 READ = """
 class Rows(Dataset):
     def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))
+        return cv2.resize(index, (640, 640))
 """
 
 CROPPED = "\nclass Cropped(A.Resize):\n    def apply(self, image, **params):\n        return image[:8, :8]\n"
@@ -231,7 +249,7 @@ loader = DataLoader(Rows(A.Compose([{transforms}])), num_workers=4)
         for name, cap, transforms in (
             ("a transform that inherits and works otherwise", CROPPED, "Cropped(8, 8)"),
             ("transforms of albumentations that start no threads", "", "A.HorizontalFlip(), A.RandomCrop(8, 8)"),
-            ("transforms of albumentations with a cap", "cv2.setNumThreads(0)\n", "A.Resize(8, 8)"),
+            ("transforms of albumentations with a cap", "cv2.setNumThreads(0)\n", "A.Resize(640, 640)"),
         )
     },
     "what works in one thread": {
@@ -271,7 +289,7 @@ class Rows(Dataset):
         + """
 class Rows(Dataset):
     def __init__(self):
-        self.logo = cv2.resize(cv2.imread("logo.png"), (2, 2))
+        self.logo = cv2.resize(cv2.imread("logo.png"), (640, 640))
 
     def __getitem__(self, index):
         return self.logo
@@ -288,7 +306,7 @@ class Rows(Dataset):
         return index
 
 def show(image):
-    return cv2.resize(image, (2, 2))
+    return cv2.resize(image, (640, 640))
 """
         + TAIL
     },
@@ -347,7 +365,7 @@ def build():
 class Rows(Dataset):
     def __getitem__(self, index):
         cv2.setNumThreads(0)
-        return cv2.resize(index, (2, 2))
+        return cv2.resize(index, (640, 640))
 """
         + TAIL
     },
@@ -408,7 +426,7 @@ def test_where_cv2_begins_is_named(told: Callable[..., Any]) -> None:
 class Rows(Dataset):
     def __getitem__(self, index):
         image = self.read(index)
-        return cv2.resize(image, (2, 2))  # DLL501
+        return cv2.resize(image, (640, 640))  # DLL501
 
     def read(self, index):
         return cv2.imread("face.jpg")
@@ -537,3 +555,30 @@ loader = DataLoader(Rows(open("steps").read().split()), num_workers=4)
     named = [(relative(one.path), one.message) for one in found.related if "starts them too" in one.message]
     assert relative(found.path) == "blurred.py"
     assert named == [("resized.py", "`cv2.resize` starts them too")]
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("cv2.resize(row, (224, 224))", False),
+        ("cv2.resize(row, dsize=SIZE)", False),
+        ("cv2.resize(row, (320, 320))", True),
+        ("cv2.resize(row, (224, 224), interpolation=cv2.INTER_CUBIC)", True),
+        ("cv2.resize(row, row.shape)", True),
+        ("cv2.cvtColor(cv2.resize(row, SIZE), cv2.COLOR_RGB2GRAY)", False),
+        ("cv2.cvtColor(row, cv2.COLOR_RGB2GRAY)", True),
+        ("cv2.GaussianBlur(cv2.resize(row, SIZE), (5, 5), 1)", True),
+        ("SMALL(image=row)", False),
+        ("LARGE(image=row)", True),
+        ("TURNED(image=row)", True),
+    ],
+)
+def test_images_that_are_too_small_for_the_pool(step: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = (
+        "import albumentations as A\nimport cv2\nimport numpy as np\nfrom torch.utils.data import DataLoader, Dataset\n"
+        "SIZE = (64, 16)\nSMALL = A.Compose([A.HorizontalFlip(), A.Resize(32, 32)])\n"
+        "LARGE = A.Compose([A.Resize(height=512, width=512)])\nTURNED = A.Compose([A.Resize(32, 32), A.Rotate()])\n\n"
+        "class Rows(Dataset):\n    def __getitem__(self, i):\n        row = np.load(str(i))\n"
+        f"        return {step}\n\nloader = DataLoader(Rows(), num_workers=4)\n"
+    )
+    assert findings({"train.py": text}, select=["DLL501"]) == ({("train.py", 13, "DLL501")} if found else set())

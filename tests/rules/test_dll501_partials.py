@@ -22,7 +22,7 @@ class D(Dataset):
     def __getitem__(self, i):
         return np.zeros((3, 3))
 def main():
-    for b in DataLoader(D(), num_workers=4, collate_fn=partial(collate, size=(3, 3))):
+    for b in DataLoader(D(), num_workers=4, collate_fn=partial(collate, size=(640, 640))):
         pass
 """,
     "positional bound and batch default": """
@@ -40,7 +40,7 @@ class D(Dataset):
     def __getitem__(self, i):
         return np.zeros((3, 3))
 def main():
-    for b in DataLoader(D(), num_workers=4, collate_fn=partial(collate, (3, 3))):
+    for b in DataLoader(D(), num_workers=4, collate_fn=partial(collate, (640, 640))):
         pass
 """,
 }

@@ -541,6 +541,51 @@ def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callabl
     assert [(one.message, one.span.line) for one in findings] == ([("global", 16)] if found else [])
 
 
+def test_numpy_in_spawned_workers(told: Callable[..., Any]) -> None:
+    """They import NumPy anew, which seeds itself from the system."""
+    text = (
+        HEAD + dataset("None", "return np.random.rand()") + LOADER.replace("=2", '=2, multiprocessing_context="spawn"')
+    )
+
+    assert told({"train.py": text, "requirements.txt": "torch==1.4\n"}, **SELECT) == ()
+
+
+def test_numpy_draws_the_place_of_a_broken_item(told: Callable[..., Any]) -> None:
+    body = (
+        "try:\n            return open(str(index))\n"
+        "        except OSError:\n            return self[np.random.randint(9)]"
+    )
+    text = HEAD + dataset("None", body) + LOADER
+
+    assert told({"train.py": text, "requirements.txt": "torch==1.4\n"}, **SELECT) == ()
+
+
+def test_numpy_in_a_loader_that_nothing_makes(told: Callable[..., Any]) -> None:
+    rows = HEAD + dataset("None", "return np.random.rand()")
+    build = "from torch.utils.data import DataLoader\nimport rows\n\ndef build():\n"
+    files = {"rows.py": rows, "build.py": build + "    return DataLoader(rows.Rows(), num_workers=2)\n"}
+    main = "from build import build\n\nfor row in build():\n    print(row)\n"
+
+    assert [one.severity for one in told({**files, "requirements.txt": "torch==1.4\n"}, **SELECT)] == ["info"]
+    found = told({**files, "main.py": main, "requirements.txt": "torch==1.4\n"}, **SELECT)
+    assert [one.severity for one in found] == ["warning"]
+
+
+def test_the_draw_that_every_run_reaches_is_shown(told: Callable[..., Any]) -> None:
+    body = "if options.jitter:\n            index += np.random.normal()\n        return index + np.random.rand()"
+    text = (
+        (
+            "import argparse\n" + HEAD + "\nparser = argparse.ArgumentParser()\n"
+            'parser.add_argument("--jitter", action="store_true")\noptions = parser.parse_args()\n'
+        )
+        + dataset("None", body)
+        + LOADER
+    )
+
+    found = told({"train.py": text, "requirements.txt": "torch==1.4\n"}, **SELECT)
+    assert [one.values["call"] for one in found] == ["np.random.rand"]
+
+
 def test_numpy_seeded_by_worker_init_fn(findings: Callable[..., Any]) -> None:
     text = dataset("None", "return np.random.rand()") + (
         "\ndef start(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n"
@@ -559,3 +604,14 @@ def test_one_function_seeds_all_that_a_loader_draws_with(told: Callable[..., Any
     (finding,) = told({"train.py": HEAD + rows + LOADER}, **SELECT)
 
     assert [place.span.line - finding.span.line for place in finding.related if "so does" in place.message] == [1]
+
+
+def test_every_draw_of_numpy_before_torch_1_9_is_shown(told: Callable[..., Any]) -> None:
+    more = "    def more(self):\n        return np.random.randn(2), np.random.rand()"
+    body = f"return np.random.rand(), self.more()\n\n{more}"
+    text = HEAD + dataset("None", body) + LOADER
+
+    (finding,) = told({"train.py": text, "requirements.txt": "torch==1.8.1\n"}, **SELECT)
+
+    others = [one for one in finding.related if one.message == "workers draw from it here too"]
+    assert [place.span.line - finding.span.line for place in others] == [3, 3]

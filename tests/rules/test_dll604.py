@@ -42,6 +42,21 @@ FOUND: dict[str, str] = {
     "        for batch in DataLoader(rows, num_workers=2):  # DLL604\n            iteration += 1\n",
     "built in each epoch": HEAD + "for epoch in range(9):\n"
     "    for batch in DataLoader(rows, num_workers=2, shuffle=True):  # DLL604\n        print(batch)\n",
+    "in a function called in a loop": HEAD + "def make(rows):\n    return DataLoader(rows, num_workers=2)\n\n"
+    "for epoch in range(5):\n    for batch in make(rows):  # DLL604\n        print(batch)\n",
+    "in a function, of a sampler of each epoch and under a test of what stays": HEAD
+    + "from torch.utils.data import RandomSampler\n\ndef make(rows, size, sampler=None):\n"
+    "    workers = max(1, int(size))\n    return DataLoader(rows, sampler=sampler, num_workers=workers)\n\n"
+    "def fit(rows, count, size):\n    for epoch in range(5):\n        if count > 0:\n"
+    "            sampler = RandomSampler(rows, replacement=True, num_samples=count * int(size))\n"
+    "            loader = make(rows, size, sampler=sampler)  # DLL604\n        else:\n            loader = []\n"
+    "        for batch in loader:\n            print(batch)\n",
+    "with its dataset in each epoch": HEAD
+    + "class Rows:\n    def __init__(self, path, size):\n        self.rows = open(path).readlines()[:size]\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(path, conf):\n    for epoch in range(5):\n        size = conf.block // 3\n"
+    "        rows = Rows(path, size)\n        loader = DataLoader(rows, num_workers=2)  # DLL604\n"
+    "        for batch in loader:\n            print(batch)\n",
     "built in each epoch but the first": HEAD + "loader = DataLoader(rows, num_workers=2)\nfor epoch in range(9):\n"
     "    if epoch > 0:\n        loader = DataLoader(rows, shuffle=True, num_workers=2)  # DLL604\n"
     "    for batch in loader:\n        print(batch)\n",
@@ -98,8 +113,25 @@ SILENT: dict[str, str] = {
     + "for epoch in range(5):\n    if epoch == 3:\n        l = DataLoader(rows, num_workers=2)\n",
     "built without workers": HEAD + "for step in range(5):\n    l = DataLoader(rows)\n",
     "a sweep": HEAD + "for epochs in [5, 10]:\n    for rate in rates:\n        l = DataLoader(rows, num_workers=2)\n",
-    "in a function called in a loop": HEAD + "def make(rows):\n    return DataLoader(rows, num_workers=2)\n\n"
-    "for epoch in range(5):\n    make(rows)\n",
+    "in a function called in a loop, of drawn rows": HEAD
+    + "import random\n\ndef make(rows):\n    chosen = random.sample(rows, 9)\n"
+    "    return DataLoader(chosen, num_workers=2)\n\nfor epoch in range(5):\n    make(rows)\n",
+    "in a function called in a loop, with the epoch": HEAD
+    + "def make(rows, epoch):\n    return DataLoader(rows[epoch:], num_workers=2)\n\n"
+    "for epoch in range(5):\n    make(rows, epoch)\n",
+    "in a function called in a loop, that keeps its loader": HEAD
+    + "class Task:\n    loader = None\n\n    def batches(self, rows):\n        if self.loader is None:\n"
+    "            self.loader = DataLoader(rows, num_workers=2)\n        return self.loader\n\n"
+    "    def fit(self, rows):\n        for epoch in range(5):\n            self.batches(rows)\n",
+    "a dataset that draws its rows anew in each epoch": HEAD
+    + "import random\n\nclass Rows:\n    def __init__(self, path):\n        self.rows = self.pick(path)\n\n"
+    "    def pick(self, path):\n        return random.sample(open(path).readlines(), 9)\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(path):\n    for epoch in range(5):\n        rows = Rows(path)\n"
+    "        for batch in DataLoader(rows, num_workers=2):\n            print(batch)\n",
+    "a test of what the loop changes": HEAD
+    + "def fit(rows, grown):\n    for epoch in range(5):\n        if grown > 3:\n"
+    "            loader = DataLoader(rows, num_workers=2)\n        grown += 1\n",
 }
 
 

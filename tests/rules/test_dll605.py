@@ -185,6 +185,13 @@ def build(rows, epoch, count=os.cpu_count() // 2, factor=10, **options):
 }
 
 SILENT: dict[str, str] = {
+    "an option that a name before the call takes from the number": (
+        "from torch.utils.data import DataLoader\n\n\nclass Data:\n    def __init__(self, count=0):\n"
+        "        self.count = count\n\n    def batches(self, rows):\n        lasting = self.count > 0\n"
+        "        return DataLoader(rows, num_workers=self.count, persistent_workers=lasting)\n\n\n"
+        "def train(rows, count):\n    return Data(count=count).batches(rows)\n\n\n"
+        "def main(rows, count=1):\n    return train(rows, count=count)\n"
+    ),
     "0 is replaced": """
 def build(rows, count):
     if count == 0:
@@ -622,3 +629,15 @@ def test_a_call_that_fails_for_every_caller_is_mended(
 
     assert finding.severity == "error"
     assert [edit.keyword for fix in finding.fixes for edit in fix.edits] == removed
+
+
+def test_the_loaders_of_one_function_that_ignore_the_option(told: Callable[..., Any]) -> None:
+    text = (
+        "import torch\n\ndef seed(worker_id):\n    torch.manual_seed(worker_id)\n\ndef build(rows, others):\n"
+        "    one = torch.utils.data.DataLoader(rows, worker_init_fn=seed)\n"
+        "    two = torch.utils.data.DataLoader(others, worker_init_fn=seed)\n    return one, two\n"
+    )
+    (finding,) = told({"train.py": text}, select=["DLL605"])
+
+    assert (finding.message, finding.span.line) == ("ignored", 7)
+    assert [place.span.line for place in finding.related] == [8]

@@ -40,6 +40,32 @@ def train(dataset, model, steps):
             {STEP}
             done += 1
 """,
+    "batches taken one by one": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(10):  # DLL610
+        batches = iter(loader)
+        done = 0
+        while done < len(loader):
+            batch = next(batches)
+            {STEP}
+            done += 1
+""",
+    "batches taken one by one in another function": f"""
+class Run:
+    def __init__(self, dataset):
+        self.loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    def epoch(self, model):
+        batches = iter(self.loader)
+        for _ in range(len(self.loader)):
+            batch = next(batches)
+            {STEP}
+    def fit(self, model):
+        for number in range(10):  # DLL610
+            self.epoch(model)
+
+Run([]).fit(None)
+""",
     "through tqdm, by number": f"""
 from tqdm import tqdm, trange
 
@@ -227,6 +253,15 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "batches of one pass, taken in several rounds": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    batches = iter(loader)
+    for epoch in range(10):
+        for _ in range(100):
+            batch = next(batches)
+            {STEP}
+""",
     "a branch that no call takes": f"""
 def loader_of(dataset, distributed):
     if distributed:

@@ -80,3 +80,35 @@ def test_a_learner_goes_through_its_loaders(lines: str, expected: list[str], tol
     text = f'from fastai.vision.all import *\n\ndls = ImageDataLoaders.from_folder("images")\n{lines}'
 
     assert [one.code for one in told({"main.py": text}, select=["DLL102"])] == expected
+
+
+@pytest.mark.parametrize(
+    ("imported", "bunch"),
+    [
+        ("from fastai.vision import *", "ImageDataBunch"),
+        ("from fastai.basic_data import DataBunch as Bunch", "Bunch"),
+        ("import fastai.vision as fv", "fv.ImageDataBunch"),
+        ("from fastai.text.data import TextDataBunch", "TextDataBunch"),
+    ],
+)
+@pytest.mark.parametrize(("workers", "expected"), [("4", {"DLL201"}), ("0", set())])
+def test_loaders_of_fastai_1(
+    imported: str, bunch: str, workers: str, expected: set[str], told: Callable[..., Any]
+) -> None:
+    text = f"""\
+{imported}
+from torch.utils.data import Dataset
+
+
+class Rows(Dataset):
+    def __init__(self):
+        self.scale = lambda x: x
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+
+def main():
+    return {bunch}.create(Rows(), Rows(), bs=8, num_workers={workers}).normalize()
+"""
+    assert {one.code for one in told({"main.py": text}, select=["DLL201"])} == expected

@@ -142,7 +142,7 @@ def test_a_function_that_seeds_torch_too_is_left_to_its_author(told: Told) -> No
 def test_opencv_is_capped_under_the_name_that_the_file_gives_it(told: Told) -> None:
     text = (
         "import cv2 as cv\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
-        "class Rows(Dataset):\n    def __getitem__(self, index):\n        return cv.resize(index, (8, 8))\n\n\n"
+        "class Rows(Dataset):\n    def __getitem__(self, index):\n        return cv.resize(index, (640, 640))\n\n\n"
         "def build():\n    return DataLoader(Rows(), num_workers=2)\n"
     )
     (finding,) = (one for one in told({"train.py": text}) if one.code == "DLL501")
@@ -152,7 +152,7 @@ def test_opencv_is_capped_under_the_name_that_the_file_gives_it(told: Told) -> N
 
 @pytest.mark.parametrize(
     ("calls", "kind"),
-    [("read(path)", "suggestion"), ("cv2.resize(path, (8, 8))", "suggestion"), ("cv2.imread(path)", "safe")],
+    [("read(path)", "suggestion"), ("cv2.resize(path, (640, 640))", "suggestion"), ("cv2.imread(path)", "safe")],
 )
 def test_what_the_program_itself_computes_by_opencv_is_not_slowed_down(told: Told, calls: str, kind: str) -> None:
     text = (
@@ -168,7 +168,7 @@ def test_what_the_program_itself_computes_by_opencv_is_not_slowed_down(told: Tol
 
 def test_a_module_of_functions_is_not_capped_for_programs_without_workers(told: Told) -> None:
     files = {
-        "utils/images.py": "import cv2\n\n\ndef read(path):\n    return cv2.resize(cv2.imread(path), (8, 8))\n",
+        "utils/images.py": "import cv2\n\n\ndef read(path):\n    return cv2.resize(cv2.imread(path), (640, 640))\n",
         "train.py": "from torch.utils.data import DataLoader, Dataset\n\nfrom utils.images import read\n\n\n"
         "class Rows(Dataset):\n    def __getitem__(self, index):\n        return read(str(index))\n\n\n"
         "def build():\n    return DataLoader(Rows(), num_workers=2)\n",

@@ -172,6 +172,16 @@ def test_what_needs_no_option(text: str, told: Callable[..., Any]) -> None:
     assert "error" in {one.severity for one in told({"train.py": PROGRAM + text}, select=["DLL402"])}
 
 
+def test_an_option_that_is_off_and_the_start_method_of_a_newer_python(told: Callable[..., Any]) -> None:
+    """Nobody has chosen either of the two."""
+    (finding,) = told({"train.py": PROGRAM + FLAG}, select=["DLL203"])
+    assert finding.severity == "info"
+    (finding,) = told({"train.py": PROGRAM + FLAG}, select=["DLL203"], target_python="3.14")
+    assert finding.severity == "warning"
+    (finding,) = told({"train.py": PROGRAM + FLAG, "run.sh": "python train.py --zip\n"}, select=["DLL203"])
+    assert finding.severity == "warning"
+
+
 def test_a_switch_that_a_script_of_the_project_gives(told: Callable[..., Any]) -> None:
     files = {"train.py": PROGRAM + FLAG, "run.sh": "python train.py --zip\n"}
     assert [one.severity for one in told(files, select=["DLL402"])] == ["error"]
@@ -181,3 +191,40 @@ def test_an_entry_that_a_configuration_of_the_project_has(told: Callable[..., An
     text = PROGRAM + WARNINGS["an attribute of a configuration that a test sets"]
     files = {"train.py": text, "configs/zip.yaml": "DATA:\n  ZIP_MODE: true\n"}
     assert [one.severity for one in told(files, select=["DLL402"])] == ["error"]
+
+
+SEVERAL = """\
+import argparse
+from multiprocessing import Process
+
+
+def convert(days, parallel=False):
+    def work(day):
+        print(day)
+
+    if parallel:
+        for day in range(days):
+            Process(target=work, args=(day,)).start()
+    else:
+        work(days)
+ALWAYS
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--parallel", action="store_true")
+    args = parser.parse_args()
+    convert(9, parallel=args.parallel)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_processes_that_start_only_with_an_option(told: Callable[..., Any]) -> None:
+    """The launch is no step of a trace."""
+    (finding,) = told({"main.py": SEVERAL.replace("ALWAYS", "")}, select=["DLL207"])
+    assert finding.severity == "info"
+    always = SEVERAL.replace("ALWAYS", "    Process(target=work, args=(0,)).start()\n")
+    (finding,) = told({"main.py": always}, select=["DLL207"])
+    assert finding.severity == "warning"

@@ -132,12 +132,12 @@ HAZARDS: dict[str, Hazard] = {
     ),
     "DLL501": Hazard(
         FORK,
-        "class Data(Dataset):" + READ.format("cv2.resize(np.zeros((9, 9)), (3, 3))  # DLL501"),
+        "class Data(Dataset):" + READ.format("cv2.resize(np.zeros((9, 9)), (640, 640))  # DLL501"),
     ),
     "DLL503": Hazard(
         SPAWN,
         "class Data(Dataset):\n    def __init__(self):\n        cv2.setNumThreads(0)\n"
-        + READ.format("cv2.resize(np.zeros((9, 9)), (3, 3))  # DLL503"),
+        + READ.format("cv2.resize(np.zeros((9, 9)), (640, 640))  # DLL503"),
     ),
     "DLL601": Hazard(
         FORK, "class Data(IterableDataset):\n    def __iter__(self):  # DLL601\n        yield from range(9)\n"

@@ -104,6 +104,9 @@ class CallGraph:
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
         """Return the functions of the project that a call runs in the same process."""
         key = (file.path, index, frame)
+        known = self._targets.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._targets, key, lambda: self._find_targets(file, index, frame), NOTHING)
 
     def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> Targets:
@@ -232,6 +235,9 @@ class CallGraph:
         is known, only those of that definition."""
         closure = self.world.decorating(function.frame)
         key = (*function.key, closure)
+        known = self._callers.get(key)
+        if known is not None and known.final:
+            return known.value
         outer = self.world.memory.narrow()
         try:
             return self.world.memory.remember(self._callers, key, lambda: self._find_callers(function, closure), [])

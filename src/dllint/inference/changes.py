@@ -120,7 +120,11 @@ class Changes:
     def runs(self, change: Change, value: Value) -> list[Site]:
         """Return the sites where a mutation is applied to the container: one per distinguished calling context of the
         function around it. Empty if it mutates another container."""
-        return self.world.memory.remember(self._runs, (id(change), value), lambda: self._find_runs(change, value), [])
+        key = (id(change), value)
+        known = self._runs.get(key)
+        if known is not None and known.final:
+            return known.value
+        return self.world.memory.remember(self._runs, key, lambda: self._find_runs(change, value), [])
 
     def _find_runs(self, change: Change, value: Value) -> list[Site]:
         made = identity(value)

@@ -30,7 +30,10 @@ from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
+from dllint.inference.program_options import set_by_programs
+from dllint.inference.receiver_attributes import may_be_set_outside, set_once, stored_by_caller
 from dllint.inference.values import (
+    UNKNOWN,
     Class,
     Const,
     Display,
@@ -61,6 +64,7 @@ class Decisions:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._false: Table[bool] = {}
+        self._offered: Table[Values] = {}
 
     def impossible(self, site: Site) -> bool:
         """Whether a condition around the site is certainly false in its activation."""
@@ -72,23 +76,80 @@ class Decisions:
                 return True
         return False
 
+    def refused(self, site: Site) -> bool:
+        """Whether a condition around the site asks for a choice that the command line refuses, in every activation.
+        Other tests of an unknown activation are hardly ever decided, and costly to evaluate."""
+        for index in site.file.regions(site.region):
+            entry = site.file.facts.regions[index]
+            if entry.kind == "if" and entry.expr is not None:
+                where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
+                if self._chosen(entry.expr, where) is (not entry.holds):
+                    return True
+        return False
+
+    def _chosen(self, test: Expr, where: Site) -> bool | None:
+        """Return the outcome of a test of an option that accepts only listed choices, or that every program sets, or of
+        an attribute that the calling method has set; None if it is not known."""
+        if isinstance(test, Not):
+            outcome = self._chosen(test.operand, where)
+            return None if outcome is None else not outcome
+        if isinstance(test, BoolOp):
+            outcomes = {self._chosen(part, where) for part in test.values}
+            deciding = test.op == "or"
+            return deciding if deciding in outcomes else None if None in outcomes else not deciding
+        if isinstance(test, Attribute):
+            stored = stored_by_caller(self.world, test, where)
+            if stored is not None:
+                return truth(Known(self.world, stored[1]).value(stored[0]))
+            fixed = set_by_programs(self.world, test, where)
+            return None if fixed is None else bool(fixed.value)
+        if not isinstance(test, Compare) or len(test.comparisons) != 1 or not isinstance(test.left, Attribute):
+            return None
+        (op, right), option, name = test.comparisons[0], test.left, test.left.attr
+        wanted = _constants(right if op in ("in", "not in") else List((right,)))
+        if op not in ("==", "!=", "in", "not in") or wanted is None or not self.world.knowledge.chooses(name):
+            return None
+        if self.world.stores.outside_stores(name) or self.world.stores.outside_spreads():
+            return None
+        key = (where.file.path, where.scope, option, where.frame)
+        offered = self.world.memory.remember(self._offered, key, lambda: self._choices(option, where), ())
+        if not offered or not all(isinstance(one, Const) for one in offered):
+            return None
+        hits = {isinstance(one, Const) and one.value in wanted for one in offered}
+        return None if len(hits) > 1 else hits.pop() is (op in ("==", "in"))
+
+    def _choices(self, option: Attribute, where: Site) -> Values:
+        parsed = self.world.values.evaluate(option.value, where)
+        found = [
+            self.world.knowledge.in_parsed(one, option.attr).values if isinstance(one, Parsed) else (UNKNOWN,)
+            for one in parsed
+        ]
+        # More than the limit of an expression's values are still few to compare a text with.
+        return tuple(dict.fromkeys(value for values in found for value in values))
+
     def _never_holds(self, index: int, site: Site) -> bool:
         """Whether the test of a region around a site is certainly false there."""
         entry = site.file.facts.regions[index]
         if entry.kind not in _TESTED or entry.expr is None:
             return False
-        where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
-        key = (site.file.path, site.scope, index, where.at, site.frame)
+        at = tested_at(entry, site.at)
+        key = (site.file.path, site.scope, index, at, site.frame)
+        known = self._false.get(key)
+        if known is not None and known.final:
+            return known.value
+        where = Site(site.file, site.scope, entry.parent, at, site.frame)
         return self.world.memory.remember(self._false, key, lambda: self._is_false(entry, where), False)
 
     def _is_false(self, entry: Region, where: Site) -> bool:
         assert entry.expr is not None
         if entry.kind == "for":
             return iterates(Known(self.world, where).value(entry.expr)) is False
-        test = _with_stored(entry.expr, where.file, where.scope)
+        test = _with_stored(self.world, entry.expr, where)
         decided = truth(Known(self.world, where).value(test))
         if decided is None and is_stable(self.world, test, where):
             decided = self.world.values.truth(self.world.values.evaluate(test, where))
+        if decided is None:
+            decided = self._chosen(entry.expr, where)
         return decided is not None and decided is not entry.holds
 
 
@@ -147,9 +208,10 @@ def _keeps(world: Engine, value: Value, name: str) -> bool:
     """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
     object that a call in the project creates, of a class without bases from outside."""
     if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
-        line = [one for one in world.hierarchy.line(value.of) if isinstance(one, Class)]
-        once = sum(len(world.stores.own_stores(one).get(name, ())) for one in line) < 2
-        return once and _PLAIN.issuperset(world.hierarchy.externals(value.of)) and not world.stores.outside_stores(name)
+        once = set_once(world, value, name)
+        bases = {world.knowledge.canonical(one) for one in world.hierarchy.externals(value.of)}
+        plain = bases.difference(_PLAIN).issubset(world.knowledge.without_state)
+        return once and plain and not may_be_set_outside(world, value, name)
     return isinstance(value, (Module, Class, Parsed))
 
 
@@ -176,6 +238,13 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
 
 _CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)
 """Expressions that create something that may change; a name for it may stand for its later contents."""
+
+
+def _constants(expr: Expr) -> list[object] | None:
+    """Return the constants that a list or tuple displays; None for anything else."""
+    if not isinstance(expr, (List, Tuple, Set)) or not all(isinstance(one, Constant) for one in expr.elements):
+        return None
+    return [one.value for one in expr.elements if isinstance(one, Constant)]
 
 
 class _Member(NamedTuple):
@@ -294,15 +363,16 @@ class Known(ClosedValues):
         return Known(self.world, site).value(expr, depth - 1)
 
 
-def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
-    """Return a test with the name or constant instead of an attribute that only the function itself sets, at its top
-    level: `readonly` for `self.readonly`."""
+def _with_stored(world: Engine, test: Expr, where: Site) -> Expr:
+    """Return a test with the name or constant instead of an attribute that only the function itself sets, before the
+    test on every way to it: `readonly` for `self.readonly`."""
     if isinstance(test, Not):
-        return Not(_with_stored(test.operand, file, scope))
+        return Not(_with_stored(world, test.operand, where))
     if isinstance(test, BoolOp):
-        return BoolOp(test.op, tuple(_with_stored(part, file, scope) for part in test.values))
+        return BoolOp(test.op, tuple(_with_stored(world, part, where) for part in test.values))
     if not isinstance(test, Attribute) or not isinstance(test.value, Name):
         return test
+    file, scope = where.file, where.scope
     owner = file.method_of(scope)
     methods = file.children.get(owner, ()) if owner is not None else (scope,)
     stores = [
@@ -311,6 +381,12 @@ def _with_stored(test: Expr, file: SourceFile, scope: int) -> Expr:
         for one in file.named(stores_by_name, method).get(test.attr, ())
         if one.base == test.value
     ]
-    alone = len(stores) == 1 and stores[0].scope == scope and not stores[0].event.region
-    value = stores[0].value if alone else None
-    return value if isinstance(value, (Name, Constant)) else test
+    if len(stores) != 1 or stores[0].scope != scope:
+        return test
+    event, value = stores[0].event, stores[0].value
+    before = (event.span.line, event.span.column) < where.at and file.encloses(event.region, where.region)
+    if not before or not isinstance(value, (Name, Constant)):
+        return test
+    # A function that is called in between may set it too.
+    elsewhere = world.stores.outside_stores(test.attr)
+    return value if all(one.value == value for _, one in elsewhere) else test

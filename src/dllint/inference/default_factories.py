@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Opaque
+from dllint.facts.nodes import BinOp, Constant, Opaque, Subscript
 from dllint.inference.changes import Changes
 from dllint.inference.edges import Given
+from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
@@ -64,7 +65,11 @@ class DefaultFactories:
         for copied in first.positional[1:]:
             groups += [self.world.mappings.values_of(one) or (UNKNOWN,) for one in self.world.values.passed(copied)]
         for change in self.changes.of(value):
-            if change.kind in ("set", "default") and change.value is not None:
+            if (
+                change.kind in ("set", "default")
+                and change.value is not None
+                and not _changes_in_place(change, union(groups))
+            ):
                 runs = self.changes.runs(change, value)
                 groups += [self.world.values.evaluate(change.value, where) for where in runs]
         return union(groups)
@@ -82,3 +87,12 @@ class DefaultFactories:
         if name in _LISTS:
             return (Display(_LISTS[name], written),)
         return (Mapping(written),) if name in _DICTS else ()
+
+
+def _changes_in_place(change: Change, made: Values) -> bool:
+    """Whether a mutation changes what the factory made under a key in place: `rows[key] += [row]`."""
+    value, key = change.value, Constant(change.key) if isinstance(change.key, str) else change.key
+    kept = any(isinstance(one, (Display, Mapping)) for one in made)
+    if not kept or key is None or not isinstance(value, BinOp) or value.op not in ("+", "|", "&", "-"):
+        return False
+    return value.left == Subscript(change.base, key)

@@ -50,7 +50,7 @@ class EarlierChanges:
         """Whether a place in a function is executed before another is reached: True if certainly, False if possibly,
         None if not."""
         early = site.at == (0, 0) or at < site.at
-        if not early and not self.world.symbols.share_loop(site.file, region, site.region):
+        if not early and not self.world.symbols.shared_loop(site.file, region, site.region):
             return None
         here = self.world.symbols.atoms(site.file, site.scope, site.region)
         if here and contradict(here, self.world.symbols.atoms(site.file, site.scope, region)):

@@ -25,7 +25,8 @@ class Found:
         return self.written or not self.absent
 
 
-METHODS = frozenset({"get", "items", "values", "keys", "pop", "copy", "clone", "update", "setdefault"})
+LOOKING_UP = frozenset({"get", "pop", "setdefault"})
+METHODS = LOOKING_UP | {"items", "values", "keys", "copy", "clone", "update"}
 """Methods of a dict, which attributes of the same name do not hide."""
 ABSENT = Found((), True)
 OPAQUE = Found((UNKNOWN,), True)

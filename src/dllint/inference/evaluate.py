@@ -46,7 +46,7 @@ from dllint.inference.arguments import Held, Passed
 from dllint.inference.compositions import last_stage
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
-from dllint.inference.entries import METHODS
+from dllint.inference.entries import LOOKING_UP, METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
 from dllint.inference.isinstance_tests import tells_nothing, told_by_tests
@@ -79,6 +79,7 @@ from dllint.inference.values import (
     Written,
     constant,
 )
+from dllint.linking.assignments import whose_dict
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
 
@@ -133,7 +134,8 @@ class Evaluator:
             return (UNKNOWN,)
         if self.world.memory.exhausted:
             return (UNKNOWN,)
-        if limits.QUESTION_DEPTH.exceeded(self._depth):
+        if self._depth > limits.QUESTION_DEPTH.most:
+            limits.QUESTION_DEPTH.met()
             self.world.memory.ask_anew()
             return (UNKNOWN,)
         self._depth += 1
@@ -154,6 +156,9 @@ class Evaluator:
         name = expr.id
         meaning = self.world.symbols.meaning(name, site)
         key = (meaning, site.frame is not None if meaning.fixed else site.frame)
+        known = self._names.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._names, key, lambda: self._meant(name, meaning, site), ())
 
     def name(self, name: str, site: Site) -> Values:
@@ -229,6 +234,9 @@ class Evaluator:
     # Attributes
 
     def _attr(self, expr: Attribute, site: Site) -> Values:
+        if expr.attr in LOOKING_UP and whose_dict(expr.value, site.file.facts) is not None:
+            # The dict of an object's attributes, and no method of its class.
+            return (External(f"dict().{expr.attr}"),)
         bases = self.evaluate(expr.value, site)
         namespace = bool(bases) and all(isinstance(base, (Mapping, Parsed, Unknown)) for base in bases)
         stored = None if namespace else self.world.objects.reassigned(expr, site)
@@ -252,6 +260,9 @@ class Evaluator:
         if isinstance(value, Unknown):
             return (value,)
         key = (value, name)
+        known = self._attributes.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
 
     def _getter(self, expr: Getter, site: Site) -> Values:
@@ -308,7 +319,7 @@ class Evaluator:
             texts = tuple(key for key in keys if isinstance(key, Const) and isinstance(key.value, str))
             if texts and self.world.knowledge.is_table(value.of.name):
                 return texts
-        return keys
+        return self.world.mappings.keys_apart(value, keys) if len(keys) > 1 else keys
 
     def _gives_subsets(self, value: Value) -> bool:
         return isinstance(value, Instance) and self.world.knowledge.gives_subsets(value)
@@ -371,6 +382,9 @@ class Evaluator:
     def call(self, index: int, site: Site) -> Values:
         """Return the possible results of a call."""
         key = (site.file.path, index, site.frame)
+        known = self._calls.get(key)
+        if known is not None and known.final:
+            return known.value
         return self.world.memory.remember(self._calls, key, lambda: self._call(index, site), ())
 
     def _call(self, index: int, site: Site) -> Values:

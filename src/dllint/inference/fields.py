@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
 from dllint.facts.schema import Annotation, Event
 from dllint.inference.interface import Engine
+from dllint.inference.makings import objects_of
 from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, Site, Values
 from dllint.linking.assignments import Store
 from dllint.linking.source import last_name
@@ -37,8 +38,7 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if name not in names:
         return []
     if value.call < 0 or value.file is None:
-        default = _default(world, value.of, name)
-        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
+        return _of_any(world, value.of, name)
     actuals = world.made_with(value)
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
@@ -48,6 +48,19 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
         return [_default(world, value.of, name), (UNKNOWN,)]
     return []
+
+
+def _of_any(world: Engine, cls: Class, name: str) -> list[Values]:
+    """Return the values of a field of an object of which only the class is known: what the calls give it that create
+    objects of the class, and the default where one of them leaves it. Empty if that is the default alone."""
+    default = _default(world, cls, name)
+    made = list(objects_of(world, cls))
+    if not made:
+        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, cls) else []
+    passed = [given(world, one, name) for one in made]
+    if not any(passed):
+        return []
+    return [*(values for one in passed for values in one), *([] if all(passed) else [default])]
 
 
 def default(world: Engine, value: Instance, name: str) -> Values:
@@ -135,21 +148,42 @@ def _names(world: Engine, cls: Class) -> dict[str, bool]:
     """Return the fields that the constructor takes, in order → whether they can be passed by position."""
     names: dict[str, bool] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
-        scope = owner.file.scopes[owner.scope]
         for base in world.hierarchy.made_bases(owner):
             names.update(dict.fromkeys(world.named_tuples.fields(base) or (), True))
-        by_name = any(_says(owner, one.expr, "kw_only", True) for one in scope.decorators)
-        for event in scope.events:
-            if event.kind != "assign" or not isinstance(event.target, Name):
+        for name, positional, taken, made in _own_names(owner):
+            if made is not None and not _is_field(world, owner, made):
                 continue
-            annotation = _annotation(event)
-            if annotation == "KW_ONLY":
-                by_name = True
-            elif annotation not in (None, "ClassVar") or _is_field(world, owner, event):
-                names[event.target.id] = not by_name and not _says(owner, event.value, "kw_only", True)
-                if _says(owner, event.value, "init", False):
-                    del names[event.target.id]
+            names[name] = positional
+            if not taken:
+                del names[name]
     return names
+
+
+def _own_names(owner: Class) -> tuple[tuple[str, bool, bool, Event | None], ...]:
+    """Return what the body of a class says about its fields, in order: the name, whether it can be passed by position,
+    whether the constructor takes it, and the assignment if it is a field only where that calls `attr.ib(…)`."""
+    key = ("fields", owner.scope)
+    known: tuple[tuple[str, bool, bool, Event | None], ...] | None = owner.file.interned.get(key)
+    if known is not None:
+        return known
+    scope = owner.file.scopes[owner.scope]
+    by_name = any(_says(owner, one.expr, "kw_only", True) for one in scope.decorators)
+    found: list[tuple[str, bool, bool, Event | None]] = []
+    for event in scope.events:
+        if event.kind != "assign" or not isinstance(event.target, Name):
+            continue
+        annotation = _annotation(event)
+        if annotation == "KW_ONLY":
+            by_name = True
+            continue
+        plain = annotation in (None, "ClassVar")
+        if plain and not isinstance(event.value, CallRef):
+            continue
+        positional = not by_name and not _says(owner, event.value, "kw_only", True)
+        taken = not _says(owner, event.value, "init", False)
+        found.append((event.target.id, positional, taken, event if plain else None))
+    known = owner.file.interned[key] = tuple(found)
+    return known
 
 
 def _annotation(event: Event) -> str | None:

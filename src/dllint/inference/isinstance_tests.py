@@ -25,9 +25,15 @@ def tells_nothing(value: Value) -> bool:
 def told_by_tests(world: Engine, name: str, site: Site) -> Values:
     """Return an object of each class that an unknown value has passed an `isinstance` test of; empty without such a
     test, or if one names a class outside the project."""
-    for call, start in _tests(name, site):
-        if may_change(name, site.file, site.scope, partial(_between, start, site)):
-            continue
+    key = (site.scope, site.region, site.at, name)
+    calls = site.file.standing_classes.get(key)
+    if calls is None:
+        calls = site.file.standing_classes[key] = [
+            call
+            for call, start in _tests(name, site)
+            if not may_change(name, site.file, site.scope, partial(_between, start, site))
+        ]
+    for call in calls:
         listed = listed_classes(world, site.file.calls[call].args[1].value, site)
         classes = [one for one in listed if isinstance(one, Class)]
         if classes and len(classes) == len(listed):

@@ -419,6 +419,22 @@ class Mappings:
             return item or self.world.objects.call_method(value, "__getitem__")
         return (UNKNOWN,)
 
+    def keys_apart(self, value: Value, keys: Values) -> Values:
+        """Return the keys that `item` may tell apart: of those that give the same item of an object, only the first.
+
+        An expression with many values as its base and as its index would otherwise ask for each pair of them.
+        """
+        if not isinstance(value, Instance) or self.objects.is_one(value):
+            return keys
+        outside = isinstance(value.of, External)
+        kinds: dict[object, Value] = {}
+        for key in keys:
+            if isinstance(key, Const) and (outside or isinstance(key.value, int)):
+                kinds.setdefault(key, key)
+            else:
+                kinds.setdefault(type(key) if isinstance(key, (Unknown, Display)) else None, key)
+        return tuple(kinds.values())
+
     def all_values(self, value: Mapping) -> Values:
         """Return the values under any key."""
         return self.entries.values(value)

@@ -5,7 +5,8 @@ whole program. Such queries are followed to a fixed depth. An answer that reache
 remaining depth; a later query with more remaining depth recomputes it.
 
 A recursive query returns what is known so far: nothing. Results derived from that are correct for the recursive query
-itself once it is answered, but not for the queries between: their answers are provisional, and recomputed later.
+itself once it is answered, but not for the queries between: their answers are provisional. They are recomputed later,
+unless the recursive query has no other answer than nothing.
 
 Each query may lead to a limited number of others (`limits.QUESTIONS`), nested to a limited depth
 (`limits.QUESTION_DEPTH`). After that, expressions are unknown: until the outermost query is answered, or on this level.
@@ -40,25 +41,35 @@ class Answer(Generic[T]):
         opened: the position among the queries in progress; -1 if this one is not in progress.
         room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
         reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
+        recursive: whether a query that this one led to has asked for it again.
+        stale: whether a provisional answer rests on one that a recursive query was given and that has turned out wrong.
         dropped: how often the answer was dropped because it rested on an enclosing query.
         revisable: whether the answer may rest on a premise that may still change.
         short: whether the answer rests on an expression that is unknown because its query led to too many others, or
             too deep; such an answer is dropped after the outermost query.
         tried: whether the answer was dropped for that reason.
+        final: whether no later query can change the answer, and asking for it has no effect. Frequent queries look here
+            before they call `Memory.remember`.
     """
 
-    __slots__ = ("dropped", "known", "opened", "reach", "revisable", "room", "short", "tried", "value")
+    __slots__ = (
+        *("dropped", "final", "known", "opened", "reach", "recursive", "revisable", "room", "short", "stale"),
+        *("tried", "value"),
+    )
 
     def __init__(self) -> None:
-        self.value: T | None = None
+        self.value: T = None  # type: ignore[assignment]
         self.known = False
         self.opened = -1
         self.room: int | None = None
         self.reach = _NOWHERE
+        self.recursive = False
+        self.stale = False
         self.dropped = 0
         self.revisable = False
         self.short = False
         self.tried = False
+        self.final = False
 
 
 Table = dict[Hashable, Answer[T]]
@@ -88,6 +99,7 @@ class Memory:
         self._open = 0
         self._passing: list[Answer[Any]] = []
         self._reach = _NOWHERE
+        self._stale = False
         self._stop = interruption.current()
         self._profile = profiling.current()
 
@@ -200,18 +212,22 @@ class Memory:
                 asking.append(answer)
             if answer.opened < self._reach:
                 self._reach = answer.opened
+            answer.recursive = True
             return unfinished
         if answer.known:
             if answer.revisable and asking is not None:
                 asking.append(answer)
             if answer.reach < self._reach:
                 self._reach = answer.reach
+            if answer.stale:
+                self._stale = True
             if answer.room is None:
-                return answer.value  # type: ignore[return-value]
+                answer.final = asking is None and answer.reach == _NOWHERE
+                return answer.value
             if answer.room >= self.room:
                 self._cut = True
                 self._anew = self._anew or answer.short
-                return answer.value  # type: ignore[return-value]
+                return answer.value
         if self._stop.wanted:
             raise interruption.Interrupted
         self.asked += 1
@@ -226,13 +242,15 @@ class Memory:
         outer, self._cut = self._cut, False
         anew, self._anew = self._anew, False
         around, self._reach = self._reach, _NOWHERE
+        stale, self._stale = self._stale, False
+        answer.recursive = False
         if asking is not None:
             self._asking = []
         try:
             value = compute() if self._profile is None else self._profile.question(key, compute)
         except BaseException:
             answer.known = False
-            self._cut, self._anew, self._reach = outer, anew, around
+            self._cut, self._anew, self._reach, self._stale = outer, anew, around, stale
             self._drop_passing(first, most=sys.maxsize)
             if not depth and not self._blocks:
                 self._reopen()
@@ -255,14 +273,26 @@ class Memory:
         answer.room = self.room if self._cut else None
         self._cut = outer or self._cut
         self._anew = anew or answer.short
-        if self._reach < depth:
+        passing = self._passing
+        resting = self._reach < depth
+        if answer.recursive and len(passing) > first and (value != unfinished or (resting and self._stale)):
+            for one in passing[first:]:
+                one.stale = True
+        if resting:
             # It rests on an enclosing query that is not answered yet, so it is provisional.
             if answer.reach == _NOWHERE:
-                self._passing.append(answer)
+                passing.append(answer)
+                answer.stale = self._stale
+            else:
+                # It may rest on queries that were opened after its first provisional answer.
+                answer.stale = True
             answer.reach = self._reach
+            self._stale = stale or answer.stale
         else:
             self._reach = _NOWHERE
-            if len(self._passing) > first:
+            self._stale = stale
+            answer.final = answer.room is None and answer.reach == _NOWHERE and not answer.revisable
+            if len(passing) > first:
                 self._drop_passing(first, limits.ATTEMPTS.most)
         if around < self._reach:
             self._reach = around
@@ -273,7 +303,11 @@ class Memory:
     def _note(self, answer: Answer[Any], asked: list[Answer[Any]]) -> None:
         """Record what an answer rests on, beside what it rested on when it was computed before: answers that used the
         earlier value may still be stored."""
-        self._notes[answer] = tuple(dict.fromkeys((*self._notes.get(answer, ()), *asked)))
+        noted = self._notes.get(answer)
+        if noted is None:
+            self._notes[answer] = tuple(dict.fromkeys(asked))
+        elif new := set(asked).difference(noted):
+            self._notes[answer] = (*noted, *new)
 
     def _reopen(self) -> None:
         """Drop the answers that were cut short, once each, after the outermost query."""
@@ -285,10 +319,15 @@ class Memory:
         self._short.clear()
 
     def _drop_passing(self, first: int, most: int) -> None:
-        """Drop the provisional answers from a position on, unless they were dropped too often before."""
+        """Drop the provisional answers from a position on that are stale, unless they were dropped too often before;
+        the others are right."""
         while len(self._passing) > first:
             passing = self._passing.pop()
             passing.reach = _NOWHERE
+            if not passing.stale and most < sys.maxsize:
+                passing.final = passing.room is None and not passing.revisable
+                continue
+            passing.stale = False
             passing.dropped += 1
             if passing.dropped <= most:
                 passing.known = False

@@ -79,17 +79,29 @@ def of_tests(world: Engine, subject: Expr, site: Site, values: Values) -> Values
     file = site.file
     if not site.region or len(values) < 2:
         return values
+    key = (site.scope, site.region, site.at, subject)
+    tests = file.standing_tests.get(key)
+    if tests is None:
+        tests = file.standing_tests[key] = list(_standing(subject, site))
+    left = values
+    for test, holds, region in tests:
+        start = file.facts.regions[region].span
+        where = Site(file, site.scope, region, (start.line, start.column), site.frame)
+        left = tuple(value for value in left if passes(world, value, subject, test, holds, where))
+    return left or values
+
+
+def _standing(subject: Expr, site: Site) -> Iterator[tuple[Expr, bool, int]]:
+    """Yield those of the tests around a place after which nothing changes what they read, in any activation."""
+    file = site.file
     key = (site.scope, site.region, subject)
     tests = file.tests.get(key)
     if tests is None:
         tests = file.tests[key] = list(_tests(subject, file, site.region))
-    left = values
-    for test, holds, region in tests:
-        start = file.facts.regions[region].span
+    for test in tests:
+        start = file.facts.regions[test[2]].span
         if not may_change(render(subject, file), file, site.scope, _between(start, site)):
-            where = Site(file, site.scope, region, (start.line, start.column), site.frame)
-            left = tuple(value for value in left if passes(world, value, subject, test, holds, where))
-    return left or values
+            yield test
 
 
 def passing(world: Engine, subject: Expr, test: Expr, holds: bool, site: Site, values: Values) -> Values:

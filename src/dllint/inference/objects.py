@@ -194,7 +194,10 @@ class Objects:
         if known:
             return known
         externals = self.world.hierarchy.externals(value.of)
-        return (External(f"{externals[0]}().{name}"),) if externals else (UNKNOWN,)
+        is_field = fields.has_fields(self.world, value.of) and name in fields.names(self.world, value.of)
+        if not externals or is_field:
+            return (UNKNOWN,)
+        return (External(f"{externals[0]}().{name}"),)
 
     def _intercepts(self, cls: Class, name: str) -> bool:
         """Whether a class attribute intercepts assignments to the attribute of an object: a property, or another

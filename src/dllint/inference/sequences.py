@@ -114,7 +114,7 @@ class Sequences:
                 return None
             loops = [one for one in _loops(change) if not home.file.encloses(one, home.region)]
             if change.at >= reader.at:
-                if loops and symbols.share_loop(change.file, change.region, reader.region):
+                if loops and symbols.shared_loop(change.file, change.region, reader.region):
                     return None
                 continue
             if here and contradict(here, symbols.atoms(change.file, change.scope, change.region)):

@@ -92,8 +92,11 @@ class Stores:
         return entry.expr in (stored, Compare(stored, (("is not", Constant(None)),)))
 
     def skipped(self, site: Site) -> bool:
-        """Whether a store stands in a branch that is certainly not taken in the known activation around it."""
-        return bool(site.region) and site.frame is not None and self.world.impossible(site)
+        """Whether a store stands in a branch that is certainly not taken, in the known activation around it or, if it
+        asks for what the command line refuses, in any."""
+        if not site.region:
+            return False
+        return self.world.refused(site) if site.frame is None else self.world.impossible(site)
 
     def store_site(self, value: Instance, owner: Class, store: Store | Spread) -> Site:
         """Return the site where the value of `self.attr = value` in a method of `owner` is evaluated, for this
@@ -197,6 +200,9 @@ class Stores:
             own: whether the attribute is also assigned under its own name. Then an assignment whose name is unknown
                 more likely means another attribute: it leaves this one uncertain, and lends it no object.
         """
+        if name.startswith("__") and not name.endswith("__"):
+            # Such a name is another one outside of the class's own code: `_Trainer__count`.
+            return ABSENT
         if spread.key is None:
             return self.world.mappings.lookup(spread.value, site, name) or OPAQUE
         keys = self.world.values.evaluate(spread.key, site)

@@ -21,8 +21,9 @@ def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Value
         found.update(dict.fromkeys(group))
     if not found:
         return first
-    if not most.exceeded(len(found)):
+    if len(found) <= most.most:
         return tuple(found)
+    most.met()
     # A choice stays marked as open, however many others there are.
     chosen = (CHOSEN,) if CHOSEN in found else ()
     found.pop(CHOSEN, None)

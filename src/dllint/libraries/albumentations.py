@@ -8,6 +8,8 @@ _POOLED = (
     *("Perspective", "ElasticTransform", "GridDistortion", "OpticalDistortion", "GaussianBlur", "MotionBlur"),
     *("ISONoise", "CLAHE", "HueSaturationValue", "ColorJitter", "ToGray", "Normalize", "ToFloat", "Sharpen"),
     *("Emboss", "Equalize", "RandomFog"),
+    # Not measured: they call `cv2.resize` and `cv2.warpAffine` like the ones above.
+    *("RandomResizedCrop", "RandomSizedCrop", "RandomSizedBBoxSafeCrop", "Affine", "SafeRotate"),
 )
 
 _RANDOM = (

@@ -8,6 +8,7 @@ from dllint.facts.nodes import CallRef, Constant, List, Tuple
 from dllint.facts.schema import Call, Expr
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.interface import Engine
+from dllint.inference.unions import union
 from dllint.inference.values import NONE, UNKNOWN, Const, Parsed, Site, Value, Values, const
 from dllint.libraries.facets import Library
 from dllint.linking.source import SourceFile, last_name
@@ -23,6 +24,8 @@ class Parsers:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._options: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._defaults: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._closed: set[str] | None = None
 
     def nearest(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
         """Return the `add_argument` calls that fill the attribute `dest` of the namespace that one program parsed."""
@@ -38,10 +41,21 @@ class Parsers:
                     self._options.setdefault(name, []).append((file, index))
         return self._options.get(dest, [])
 
+    def chooses(self, dest: str) -> bool:
+        """Whether an option that fills the attribute `dest` accepts only the choices that its declaration lists."""
+        if self._closed is None:
+            self.options("")
+            self._closed = {
+                name
+                for name, declared in (self._options or {}).items()
+                if any(_choices(file.calls[index]) is not None for file, index in declared)
+            }
+        return dest in self._closed
+
     def lookup(self, value: Parsed, dest: str) -> Found:
         """Look up the possible values of an attribute: its default or choices, and unknown since the command line may
-        set anything."""
-        found: list[Value] = []
+        set anything. What only `set_defaults` gives, such as the function of a subcommand, no command line sets."""
+        found: list[Value] = list(self._set_defaults(value, dest))
         fixed_line = self._parses_nothing(value, dest)
         for file, index in self._nearest(value, self.options(dest)):
             call = file.calls[index]
@@ -64,15 +78,35 @@ class Parsers:
                 fixed = by_name.get("const")
                 found += self.world.values.evaluate(fixed, site) if fixed is not None else (NONE,)
                 continue
-            choices = by_name.get("choices")
-            if isinstance(choices, (List, Tuple)):
-                for element in choices.elements:
-                    found += self.world.values.evaluate(element, site)
-            else:
+            choices = _choices(call)
+            if choices is None:
                 found.append(UNKNOWN)
+            else:
+                for element in choices:
+                    found += self.world.values.evaluate(element, site)
         if not found:
             return OPAQUE
         return Found(tuple(dict.fromkeys(found)), False)
+
+    def _set_defaults(self, value: Parsed, dest: str) -> Values:
+        """Return what `set_defaults(dest=…)` and `set_defaults(**mapping)` give an attribute."""
+        if self._defaults is None:
+            self._defaults = {}
+            for file, index in self.world.called("set_defaults"):
+                for keyword in {one.keyword for one in file.calls[index].args if one.keyword}:
+                    self._defaults.setdefault(keyword, []).append((file, index))
+        found: list[Values] = []
+        given = [*self._defaults.get(dest, ()), *self._defaults.get("**", ())]
+        for file, index in self._nearest(value, given) if given else ():
+            site = self.world.call_site(file, index, None)
+            for argument in file.calls[index].args:
+                if argument.keyword == dest:
+                    found.append(self.world.values.evaluate(argument.value, site))
+                elif argument.keyword == "**":
+                    for mapping in self.world.values.evaluate(argument.value, site):
+                        entry = self.world.mappings.in_value(mapping, dest)
+                        found.append(entry.values if entry is not None else ())
+        return union(found)
 
     def _parses_nothing(self, value: Parsed, dest: str) -> bool:
         """Whether the program parses an empty list instead of its command line, `parse_args([])`, and changes no
@@ -98,6 +132,9 @@ class Parsers:
 
     def default(self, value: Parsed, dest: str) -> Const | None:
         """Return the default of an option; None unless it is one constant."""
+        changed = self._set_defaults(value, dest)
+        if changed:
+            return changed[0] if len(changed) == 1 and isinstance(changed[0], Const) else None
         for file, index in self._nearest(value, self.options(dest)):
             for argument in file.calls[index].args:
                 if argument.keyword == "default":
@@ -114,6 +151,12 @@ class Parsers:
             return same or options
         around = self.world.import_graph.import_closure([value.file.path])
         return [option for option in options if option[0].path in around] or options
+
+
+def _choices(call: Call) -> tuple[Expr, ...] | None:
+    """Return the values that an option accepts; None if its declaration does not list them."""
+    given = next((one.value for one in call.args if one.keyword == "choices"), None)
+    return tuple(given.elements) if isinstance(given, (List, Tuple)) else None
 
 
 def _destination(call: Call) -> str:

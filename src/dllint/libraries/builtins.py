@@ -17,6 +17,7 @@ from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.isinstance_tests import tells_nothing
 from dllint.inference.narrowing import is_instance, listed_classes
+from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
     Actuals,
@@ -41,6 +42,7 @@ from dllint.inference.values import (
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.libraries.index import canonical, refuses
+from dllint.linking.assignments import whose_dict
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
@@ -203,6 +205,15 @@ def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | No
         return None
     default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
     groups: list[Value] = []
+    holder = whose_dict(call.func.value, site.file.facts)
+    if holder is not None:
+        owners = world.values.evaluate(holder, site)
+        for key in world.values.evaluate(call.args[0].value, site):
+            named: Values = ()
+            if isinstance(key, Const) and isinstance(key.value, str):
+                named = union(world.values.attribute(one, key.value) for one in owners)
+            groups += tuple(one for one in named if one != UNKNOWN) or (*default, UNKNOWN)
+        return tuple(dict.fromkeys(groups)) or None
     for key in enumerations.plain(world, world.values.evaluate(call.args[0].value, site)):
         if isinstance(key, Const) or is_member(key):
             found = world.mappings.lookup(call.func.value, site, key.value if isinstance(key, Const) else key)

@@ -19,6 +19,11 @@ SEARCHED = 100_000
 SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 _NAME = re.compile(rb"""[:=][ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?[ \t\r]*(?:[,}#]|$)""", re.MULTILINE)
 """Matches an entry whose whole value is a dotted name: `_target_: data.Rows`, `"class_path": "data.Rows"`."""
+TARGET = "_target_"
+"""The entry of hydra's configurations that names the class or function to call."""
+_ENTRY = re.compile(rb"""([ \t]*(?:-[ \t]+)*)["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+(.*))?$""")
+_INLINE = re.compile(rb"""\{[^{}]*?\b_target_["']?[ \t]*:[ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)""")
+_DOTTED = re.compile(rb"""["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?,?[ \t\r]*(?:#.*)?$""")
 
 
 class ConfigurationFiles:
@@ -29,6 +34,7 @@ class ConfigurationFiles:
         self._contents: dict[str, bytes] | None = None
         self._keys: dict[str, bool] = {}
         self._names: frozenset[str] | None = None
+        self._targets: dict[str, set[str]] | None = None
 
     def have_key(self, key: str) -> bool:
         """Whether any of the files has an entry of that name, at any depth."""
@@ -44,6 +50,19 @@ class ConfigurationFiles:
             found = {name.decode() for data in self._searched().values() for name in _NAME.findall(data)}
             self._names = frozenset(found)
         return self._names
+
+    def targets(self, key: str) -> frozenset[str]:
+        """Return the dotted names under `_target_` in the entries of a name: `key: {_target_: data.Rows}`, in a list
+        too. A file whose outermost mapping has a target is an entry of the name of its directory, as hydra composes
+        it (hydra.cc, "Config groups")."""
+        if self._targets is None:
+            self._targets = {}
+            for path, data in self._searched().items():
+                if TARGET.encode() in data:
+                    group = os.path.basename(os.path.dirname(path))
+                    for entry, name in _targets_of(data, group):
+                        self._targets.setdefault(entry, set()).add(name)
+        return frozenset(self._targets.get(key, ()))
 
     def below(self, directory: str) -> list[tuple[str, bytes]]:
         """Return the path and content of each file below a directory, at any depth."""
@@ -72,6 +91,26 @@ class ConfigurationFiles:
                         return
                     count += 1
                     yield os.path.join(directory, name)
+
+
+def _targets_of(data: bytes, group: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries of a file that have a target, with it; `group` is the name of the outermost one."""
+    outer: list[tuple[int, str]] = []
+    for line in data.splitlines():
+        entry = _ENTRY.match(line)
+        if entry is None:
+            continue
+        indent, key, rest = len(entry[1]), entry[2].decode(), entry[3] or b""
+        while outer and outer[-1][0] >= indent:
+            outer.pop()
+        if key == TARGET:
+            name = _DOTTED.match(rest)
+            if name is not None:
+                yield outer[-1][1] if outer else group, name[1].decode()
+            continue
+        for inline in _INLINE.findall(rest):
+            yield key, inline.decode()
+        outer.append((indent, key))
 
 
 def read(path: str, most: int = CONFIG_BYTES, within: str = "") -> bytes | None:

@@ -14,6 +14,7 @@ LIBRARY = Library(
         "dgl.dataloading.EdgeDataLoader": _SAMPLED,
     },
     datasets=frozenset({"dgl.data.DGLDataset"}),
+    makes_records=frozenset({"dgl.graph", "dgl.heterograph", "dgl.bipartite", "dgl.DGLGraph", "dgl.from_networkx"}),
     # dgl/data/dgl_dataset.py: `__init__` runs `_load`, which calls them.
     runs_methods={"dgl.data.DGLDataset": {"__init__": ("download", "load", "process", "save")}},
 )

@@ -441,6 +441,7 @@ class Library(NamedTuple):
         pickles_by_value: picklers that write lambdas, local functions and local classes by value.
         replaces_pickle: packages whose pools pickle functions by value, or that extend pickle to do so.
         readers: calls that turn a file into Python objects.
+        makes_records: functions whose result is a Python object with several parts: a graph, a molecule.
         path_functions: last names of functions that take a path.
         arrays: calls that create arrays.
         size_keeping: methods and attributes whose result is as large as the array.
@@ -509,6 +510,7 @@ class Library(NamedTuple):
     pickles_by_value: frozenset[str] = frozenset()
     replaces_pickle: frozenset[str] = frozenset()
     readers: Mapping[str, ReaderKind] = NOTHING
+    makes_records: frozenset[str] = frozenset()
     path_functions: frozenset[str] = frozenset()
     arrays: Mapping[str, Maker] = NOTHING
     size_keeping: frozenset[str] = frozenset()

@@ -24,7 +24,9 @@ LIBRARY = Library(
     refusals={"h5py.File": Refusal("an h5py file", _REFUSED), "h5py.File[]": Refusal("an h5py object", _REFUSED)},
     path_functions=frozenset({"File"}),
     arrays={
-        **dict.fromkeys(("h5py.File[:]", "h5py.File.get()[:]", "h5py.File().get()[:]"), _READ),
+        "h5py.File[:]": _READ,
+        **dict.fromkeys((f"h5py.File{inside}().get[:]" for inside in ("", *_INSIDE)), _READ),
+        **dict.fromkeys((f"h5py.File{inside}().get" for inside in ("", *_INSIDE)), _READ._replace(read=False)),
         **dict.fromkeys((f"h5py.File{inside}[:]" for inside in _INSIDE), _READ),
         **dict.fromkeys((f"h5py.File{inside}" for inside in _INSIDE), _READ._replace(read=False)),
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Subscript
 from dllint.inference import limits
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.unions import union
@@ -28,14 +28,17 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.inference.values.configuration import COMPOSED
+from dllint.libraries.configuration_files import TARGET
 from dllint.libraries.named_objects import NamedObjects
+from dllint.libraries.torch import DATA_LOADER
 from dllint.linking.source import SourceFile, last_name
 from dllint.reading import is_file, walk
 
 INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call", "detectron2.config.instantiate"})
 LAST_NAMES = frozenset(name.rpartition(".")[2] for name in INSTANTIATING)
-TARGET = "_target_"
 LAZY_CALL = "detectron2.config.LazyCall"
+_NO_DATA = frozenset(DATA_LOADER.params) - {"dataset"}
+"""Entries named as these arguments of a loader describe no dataset."""
 
 
 class Instantiation:
@@ -47,7 +50,11 @@ class Instantiation:
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """Return the classes and functions that `instantiate(config)` calls; empty if the call is not one of those."""
-        return union(self._target(value, file) or (UNKNOWN,) for value in self._described(file, index, frame))
+        config = self._config(file, index)
+        if config is None:
+            return (UNKNOWN,) if self.instantiates(file, index) else ()
+        values = self.world.values.evaluate(config, self.world.call_site(file, index, frame)) or (UNKNOWN,)
+        return union(self._target(value, file, _key(config)) or (UNKNOWN,) for value in values)
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
         """Return the arguments of the instantiated class: the entries of the configuration, overridden by those of the
@@ -76,18 +83,16 @@ class Instantiation:
             found.append(made or (value,))
         return union(found)
 
-    def _described(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """Return the configurations that a call instantiates; empty if it instantiates none."""
+    def _config(self, file: SourceFile, index: int) -> Expr | None:
+        """Return the configuration that a call instantiates; None if it instantiates none, or names none."""
         if not self.instantiates(file, index):
-            return ()
-        site = self.world.call_site(file, index, frame)
-        for argument in file.calls[index].args:
-            if argument.keyword in (None, "config"):
-                return self.world.values.evaluate(argument.value, site) or (UNKNOWN,)
-        return (UNKNOWN,)
+            return None
+        given = (one.value for one in file.calls[index].args if one.keyword in (None, "config"))
+        return next(given, None)
 
-    def _target(self, value: Value, file: SourceFile) -> Values:
-        """Return the classes and functions that one configuration names as its target."""
+    def _target(self, value: Value, file: SourceFile, key: str = "") -> Values:
+        """Return the classes and functions that one configuration names as its target. If it is unknown, any that the
+        configuration files name under its key can be meant."""
         if isinstance(value, Partial):
             return (value.plain,)
         if isinstance(value, (Data, Mapping)):
@@ -97,7 +102,25 @@ class Instantiation:
             if known:
                 return union([*(self.names.named(file, name) for name in known), (CHOSEN,) if CHOSEN in names else ()])
             return tuple(one for one in names if isinstance(one, (Class, Function)))
-        return self.names.configured() or (value,) if isinstance(value, Unknown) else ()
+        if not isinstance(value, Unknown):
+            return ()
+        named = self.names.targets(file, key) if key else None
+        if named is None and key not in _NO_DATA:
+            named = self.names.configured()
+        return named or (value,)
+
+
+def _key(config: Expr) -> str:
+    """Return the name of the entry that an expression reads: `dataset` in `config[phase].dataset`, and in
+    `config["dataset"][0]`."""
+    match config:
+        case Attribute(attr=attr):
+            return attr
+        case Subscript(index=Constant(value=str() as key)):
+            return key
+        case Subscript(value=value):
+            return _key(value)
+    return ""
 
 
 def lazy_call(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:

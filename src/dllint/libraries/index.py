@@ -142,6 +142,7 @@ NAMED_AS_WRAPPED = _union(one.named_as_wrapped for one in LIBRARIES)
 PICKLE_BY_VALUE = _union(one.pickles_by_value for one in LIBRARIES)
 REPLACES_PICKLE = _union(one.replaces_pickle for one in LIBRARIES)
 
+RECORD_MAKERS = _union(one.makes_records for one in LIBRARIES)
 PATH_CONSUMERS = _union(one.path_functions for one in LIBRARIES) | {
     # `read_parquet`, `scan_csv`, `imread`: functions that read a whole file take its path.
     *(

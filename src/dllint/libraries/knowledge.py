@@ -59,6 +59,7 @@ from dllint.libraries.mmengine_runner import Configurations
 from dllint.libraries.named_objects import LOCATING, NamedObjects
 from dllint.libraries.records import FRAME, OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
+from dllint.libraries.torch import WITHOUT_STATE
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
 
@@ -67,7 +68,7 @@ KEEPING = frozenset(
         *("functools.partial", "functools.partialmethod", "functools.wraps", "functools.update_wrapper"),
         *("functools.lru_cache", "functools.cache", "functools.cached_property", "functools.singledispatch"),
         hydra.LAZY_CALL,
-        *("collections.OrderedDict", "argparse.ArgumentParser().set_defaults"),
+        "collections.OrderedDict",
     }
 )
 """Functions that store the functions passed to them, without calling them."""
@@ -128,6 +129,7 @@ class Libraries:
     same_items = builtins.SAME_ITEMS
     builtins = builtins.BUILTINS
     new_storage = NEW_STORAGE
+    without_state = WITHOUT_STATE
     compositions = COMPOSITIONS
     known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
@@ -228,6 +230,8 @@ class Libraries:
 
     def calls_back(self, name: str) -> bool:
         keeps = name in KEEPING or name in hydra.INSTANTIATING or name.startswith(_CONTAINERS)
+        # Parsers of subcommands, too: argparse.ArgumentParser().add_subparsers().add_parser().set_defaults
+        keeps = keeps or (name.startswith("argparse.") and name.endswith(".set_defaults"))
         inspects = name.partition(".")[0] in _KEEPING_MODULES or name in _KEEPING_BUILTINS
         return not (keeps or inspects or self.is_launcher(name) or self.passes_on(name))
 
@@ -263,6 +267,9 @@ class Libraries:
 
     def options(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
         return self.parsers.nearest(value, dest)
+
+    def chooses(self, dest: str) -> bool:
+        return self.parsers.chooses(dest)
 
     def in_data(self, value: Data, key: object) -> Found:
         return self.data.lookup(value, key)

@@ -42,6 +42,7 @@ class NamedObjects:
         self.files = files
         self._configured: Values | None = None
         self._by_name: dict[str, Values] = {}
+        self._by_key: dict[str, Values | None] = {}
 
     def named(self, file: SourceFile, name: str) -> Values:
         """Return the value of a dotted name, resolved as an import in the file would be."""
@@ -81,6 +82,15 @@ class NamedObjects:
             chosen = limits.NAMED.first(list(found)) if found else self._datasets()
             self._configured = (*chosen, CHOSEN) if chosen else ()
         return self._configured
+
+    def targets(self, file: SourceFile, key: str) -> Values | None:
+        """Return what configuration files name as the target of an entry of this name, and `CHOSEN`, which marks the
+        choice as open: empty if their entries of this name have no target; `None` if there is no such entry."""
+        if key not in self._by_key:
+            names = sorted(self.files.targets(key))
+            found = union(self.named(file, name) for name in limits.NAMED.first(names))
+            self._by_key[key] = (*found, CHOSEN) if found else () if self.files.have_key(key) else None
+        return self._by_key[key]
 
     def defined(self, name: str) -> Values:
         """Return the classes and functions of this name at the top level of any module of the project; the last value,

@@ -29,6 +29,12 @@ WITHOUT_POOL = frozenset(
 in the calling thread alone. For the last group, no thread was seen after a call on 4000 × 3000 pixels with
 `setNumThreads(4)` (OpenCV 5.0.0, pthreads); `cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold`
 started three."""
+SMALL = 256 * 256
+"""Pixels up to which some functions work in the calling thread alone."""
+ALONE_IF_SMALL = frozenset({"cvtColor", "threshold", "erode", "dilate", "filter2D", "medianBlur"})
+"""Functions that do so with an image of that size, as `resize` to that size does unless it uses INTER_CUBIC: no thread
+was seen with 256 × 256 pixels, and three with 320 × 320 (5.0.0; erode, filter2D and medianBlur started none there
+either). `GaussianBlur`, `warpAffine` and `warpPerspective` started three with 32 × 32."""
 CAPITALIZED_FUNCTIONS = frozenset(
     {
         *("GaussianBlur", "Canny", "Sobel", "Laplacian", "Scharr", "LUT", "HoughCircles", "HoughLines", "HoughLinesP"),

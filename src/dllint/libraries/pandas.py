@@ -8,9 +8,29 @@ FRAME_KEEPING = frozenset(
         *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
         *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
         *("groupby", "apply", "agg", "aggregate", "reindex", "truncate", "ravel", "flatten", "squeeze", "unique"),
+        *("map", "replace", "transform", "progress_apply", "applymap", "mask", "where"),
     }
 )
 """Methods and attributes of a table that return a table, a part or column of it, or its values as an array."""
+NO_COLUMNS = frozenset(
+    {
+        "columns",
+        "dtypes",
+        "index",
+        "shape",
+        "size",
+        "ndim",
+        "empty",
+        "axes",
+        "attrs",
+        "flags",
+        "dt",
+        "cat",
+        "plot",
+        "style",
+    }
+)
+"""Attributes of a table that are neither its columns nor parts of them."""
 INDEXERS = frozenset({"loc", "iloc", "at", "iat", "values"})
 """Attributes of a table whose items are its rows or cells."""
 AGGREGATING = frozenset({"apply", "agg", "aggregate"})
@@ -34,6 +54,11 @@ LIBRARY = Library(
         f"pandas.{name}": Maker("numpy", "file", table=True)
         for name in ("read_csv", "read_parquet", "read_hdf", "read_feather")
     },
-    size_keeping=frozenset({"values", "to_numpy"}),
+    size_keeping=frozenset(
+        {
+            *("values", "to_numpy", "iloc", "loc", "drop", "dropna", "fillna", "ffill", "bfill", "interpolate"),
+            *("reset_index", "set_index", "sort_values", "sort_index", "drop_duplicates", "replace"),
+        }
+    ),
     unsplit_packages=frozenset({"pandas"}),
 )

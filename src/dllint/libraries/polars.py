@@ -1,8 +1,8 @@
 """polars 2.1.0 (docs.pola.rs, "Multiprocessing").
 
-Its use of threads was measured: after `read_csv`, `read_parquet`, `filter` or a `write_` method in the parent, a forked process hung in
-every method below and in `read_parquet`, but not in `row`, slices and `to_numpy`. After `import polars`, `DataFrame(…)`
-or `scan_parquet` alone nothing hung.
+Its use of threads was measured: after `read_csv`, `read_parquet`, `filter` or a `write_` method in the parent, a
+forked process hung in every method below and in `read_parquet`, but not in `row`, slices and `to_numpy`. After `import
+polars`, `DataFrame(…)` or `scan_parquet` alone nothing hung.
 """
 
 from dllint.libraries.facets import Library, NativePool

@@ -12,7 +12,7 @@ from dllint.facts.nodes import Attribute, Constant
 from dllint.facts.schema import Call
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, READERS, SELECTING
-from dllint.libraries.pandas import FRAME_KEEPING, FRAME_ROWS
+from dllint.libraries.pandas import FRAME_KEEPING, FRAME_ROWS, NO_COLUMNS
 from dllint.linking.source import last_name
 
 RECORDS = "records"
@@ -108,7 +108,7 @@ def is_of_hub(name: str) -> bool:
 def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
     level = 0
     whole = True
-    for step in steps:
+    for step, following in zip(steps, [*steps[1:], ""], strict=False):
         if step == "()" or step == "[:]":
             continue
         if step == "[]":
@@ -136,7 +136,12 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
                 kind, level = ROWS, FRAME_ROWS[method]
             elif method in ("tolist", "to_list"):
                 kind = ROWS if whole else COLUMN
-            elif method not in FRAME_KEEPING:
+            elif method in FRAME_KEEPING or (method in OF_STRING | SPLITTING and not whole):
+                continue
+            elif following.startswith(".") and method not in NO_COLUMNS:
+                # `table.text.values`
+                whole = False
+            else:
                 return None
         elif kind == HANDLE and method in ("readlines", "readline", "read"):
             kind, level = {"readlines": (LINES, 0), "readline": (LINES, 1), "read": (TEXT, 0)}[method]

@@ -93,6 +93,7 @@ LIBRARY = Library(
             ),
             DECODED,
         ),
+        "netCDF4.Dataset[][:]": _READ,
         "pydicom.dcmread().pixel_array": DECODED,
         "SimpleITK.ReadImage": UNREAD,
         **dict.fromkeys(("SimpleITK.GetArrayFromImage", "SimpleITK.GetArrayViewFromImage"), Maker("numpy", "other")),

@@ -43,6 +43,7 @@ LIBRARY = Library(
     ),
     # torch_geometric/data/data.py: keyword arguments become attributes.
     keeps_as_given=frozenset({"torch_geometric.data.Data", "torch_geometric.data.TemporalData"}),
+    makes_records=frozenset({"torch_geometric.data.Data", "torch_geometric.data.HeteroData"}),
     # torch_geometric/data/dataset.py: a copy of the dataset that keeps all of its attributes
     subsets=dict.fromkeys(
         (

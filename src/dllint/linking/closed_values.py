@@ -302,10 +302,18 @@ class ClosedValues:
         return self._all(plain, depth) if len(plain) == len(call.args) else None
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
-        if isinstance(expr, Name) and expr.id in self.bound:
+        if isinstance(expr, Attribute):
+            return _NAMES.get(self.dotted(expr), ANY)
+        if expr.id in self.bound:
             return self.bound[expr.id]
+        known = self.file.closed_names
+        if expr.id not in known:
+            known[expr.id] = self._named(expr)
+        return known[expr.id]
+
+    def _named(self, expr: Name) -> Any:
         found = _NAMES.get(self.dotted(expr), ANY)
-        if found is ANY and isinstance(expr, Name):
+        if found is ANY:
             if self._is_builtin(expr.id):
                 known = getattr(builtins, expr.id, None)
                 return known if isinstance(known, (type, BuiltinFunctionType)) else _OF_MODULES.get(expr.id, ANY)
@@ -347,10 +355,21 @@ class ClosedValues:
         if isinstance(expr, Attribute):
             base = self.dotted(expr.value)
             return base and f"{base}.{expr.attr}"
-        if isinstance(expr, Name):
+        imported = self._imported().get(expr.id) if isinstance(expr, Name) else None
+        if imported is None:
+            return ""
+        module, name = imported
+        if name is None:
+            return module
+        return f"{module}.{name}" if self.bound_once(expr.id) else ""
+
+    def _imported(self) -> Mapping[str, tuple[str, str | None]]:
+        """Return the names that the file imports from the modules of `_NAMES`, each with the module and the name
+        there."""
+        found = self.file.standard_names
+        if found is None:
+            found = self.file.standard_names = {}
             for _, _, (module, name, alias, level) in self.file.imports():
-                if module in _MODULES and not level and (alias or name or module) == expr.id:
-                    if name is None:
-                        return module
-                    return f"{module}.{name}" if self.bound_once(expr.id) else ""
-        return ""
+                if module in _MODULES and not level:
+                    found.setdefault(alias or name or module, (module, name))
+        return found

@@ -69,11 +69,16 @@ class SourceFile:
         self.asks_callable = bool(facts.called.get("callable"))
         self.asks_class = bool(facts.called.get("isinstance"))
         self.tests: dict[tuple[int, int, Expr], list[tuple[Expr, bool, int]]] = {}
+        self.standing_tests: dict[tuple[int, int, tuple[int, int], Expr], list[tuple[Expr, bool, int]]] = {}
+        self.standing_classes: dict[tuple[int, int, tuple[int, int], str], list[int]] = {}
         self.replacing_tests: dict[tuple[int, str], list[tuple[Event, int]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
         # Whether the condition of a region is never true (`closed_values`).
         self.never_met: dict[int, bool] = {}
+        # Name → its value, and the name that an import of the standard library gives it (`closed_values`).
+        self.closed_names: dict[str, Any] = {}
+        self.standard_names: dict[str, tuple[str, str | None]] | None = None
         self.in_every_process: dict[int, bool] = {}
         """Region → whether no condition on it asks which process runs (`runs_when_imported`)."""
         self.members: dict[tuple[int, str], int] = {}

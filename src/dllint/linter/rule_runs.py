@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dllint import registry
-from dllint.finding import Finding, shown_only
+from dllint.finding import Finding, Severity, shown_only
 from dllint.linter.frames import with_more_frames
 from dllint.linter.inputs import Run
 from dllint.profiling import current
@@ -108,15 +108,28 @@ def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[s
 
 
 def _weighed(finding: Finding, project: Project) -> Finding:
-    """Return the finding; an error as a warning if its code runs only with an option that is off by default."""
-    if finding.severity != "error":
+    """Return the finding with the next lower severity if its code runs only with an option that is off by default: an
+    error, or a warning that rests on the start method of a newer Python besides, which nobody has chosen either. An
+    error whose way leads over an import that may mean another package is a warning."""
+    if finding.severity != "error" and not (finding.severity == "warning" and _is_of_newer_python(finding, project)):
         return finding
+    from dllint.project.sibling_imports import SiblingImports
     from dllint.project.unchosen_paths import UnchosenPaths
 
+    if finding.severity == "error" and project.ask(SiblingImports).crossed(finding):
+        return replace(finding, severity="warning")
     condition = project.ask(UnchosenPaths).condition(finding)
     if condition is None:
         return finding
-    return replace(finding, severity="warning", related=(*finding.related, condition))
+    lower: Severity = "warning" if finding.severity == "error" else "info"
+    return replace(finding, severity=lower, related=(*finding.related, condition))
+
+
+def _is_of_newer_python(finding: Finding, project: Project) -> bool:
+    """Whether a finding rests on the default start method of the newest Python alone."""
+    defaults = project.targets.default_start_methods()
+    where = defaults.get("forkserver", "") if len(defaults) > 1 else ""
+    return bool(where) and any(isinstance(one, str) and where in one for one in finding.values.values())
 
 
 def _internal_error(code: str, error: Exception) -> str:

@@ -101,6 +101,10 @@ class Arrays:
         found = [array for value in values if (array := self.array(value)) is not None]
         if not found and isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
             return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
+        if not found and isinstance(expr, (CallRef, Subscript)) and all(isinstance(one, Unknown) for one in values):
+            # `table.iloc[:, 1:].values.astype("float32")`
+            computed = self.computed(expr, site)
+            return computed if computed is not None and computed.alone and computed.read else None
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
     def computed(self, expr: Expr, site: Site, depth: int = 0, many: bool = False) -> Array | None:

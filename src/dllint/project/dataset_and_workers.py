@@ -57,6 +57,20 @@ def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool |
     return not found or found == {"unclear"} or found == {"unclear", "others"}
 
 
+def has_workers_in(world: World, loader: Loader, program: str) -> bool:
+    """Whether a loader can have workers in a program: False only if calls in the file of that program are known to make
+    the loader, or the object whose method makes it, and each passes zero workers."""
+    counts = [loader.workers(path.frame) for path in _paths(world, loader, by_users=False) if _is_from(path, program)]
+    return not counts or any(one.possible for one in counts)
+
+
+def _is_from(path: _Path, program: str) -> bool:
+    receiver = path.frame.receiver
+    if isinstance(receiver, Instance) and receiver.file is not None and receiver.call >= 0:
+        return receiver.file.path == program
+    return path.caller is not None and path.caller.file.path == program
+
+
 def of_test(world: World, value: Value) -> bool:
     """Whether a test creates an object: users of the package create their own."""
     return isinstance(value, Instance) and value.file is not None and world.import_graph.is_test(value.file.path)

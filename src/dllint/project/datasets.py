@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,7 +98,7 @@ class Datasets:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
         self._pieces: dict[Instance, list[Piece]] = {}
-        self._own: dict[Instance, list[Piece]] = {}
+        self._own: dict[Instance, list[tuple[Kept, tuple[Value, ...]]]] = {}
         self.releases = Releases(world, self.init_code)
         self.assigned = OutsideAttributes(world, self.is_dataset)
         self._preparation = Preparation(world, self.init_code)
@@ -380,7 +380,17 @@ class Datasets:
                 place = (file.path, change.scope)
                 if not below and not self.fills(cls, place) and place not in self._preparation.reached(cls):
                     continue
+                if self._is_skipped(change, value):
+                    continue
             yield change
+
+    def _is_skipped(self, change: Change, value: Display | Mapping) -> bool:
+        """Whether an object never fills its container here: a method does so under a test that is false for it."""
+        frame, scope = value.written.site.frame, change.scope
+        receiver = frame.receiver if frame is not None else None
+        if not change.region or not isinstance(receiver, Instance) or change.file.method_of(scope) is None:
+            return False
+        return self.world.stores.skipped(change.site(self.world.receiver_frame(receiver)))
 
     def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
         """The functions of the project that run while an object of the class is constructed, or in a hook that a
@@ -473,40 +483,46 @@ class Datasets:
         found = self._pieces.get(value)
         if found is None:
             found = self._pieces[value] = []
+            # Many objects hold the same ones: what waits already is not made, and does not wait, again.
             seen: set[tuple[Value, bool]] = {(value, False), (value, True)}
-            todo = deque(self._held(value, None))
-            todo.extend(self._handed_outside(value, Piece("", value, None)))
-            while todo and not limits.DATASET_PIECES.reached(len(seen)):
-                piece = todo.popleft()
-                if (piece.value, bool(piece.given)) in seen:
-                    continue
-                seen.add((piece.value, bool(piece.given)))
-                found.append(piece)
-                todo.extend(self._parts(piece))
+            todo: deque[Piece] = deque()
+            inside: Iterator[Piece] = chain(
+                self._held(value, None, seen), self._handed_outside(value, Piece("", value, None))
+            )
+            while True:
+                for part in inside:
+                    key = (part.value, bool(part.given))
+                    if key not in seen:
+                        seen.add(key)
+                        todo.append(part)
+                if not todo or limits.DATASET_PIECES.reached(len(found) + 2):
+                    break
+                found.append(todo.popleft())
+                inside = self._parts(found[-1], seen)
         return found
 
-    def _held(self, value: Instance, around: Piece | None) -> Iterator[Piece]:
+    def _held(self, value: Instance, around: Piece | None, seen: Set[tuple[Value, bool]]) -> Iterator[Piece]:
         """The values that an object (which may be a piece of another one, `around`) keeps and pickles, one level
-        deep."""
+        deep, without those seen before."""
         found = self._own.get(value)
         if found is None:
             dropped = self.dropped(value)
             found = self._own[value] = [
-                Piece(kept.attr, part, kept, "", kept.initial)
+                (kept, tuple(dict.fromkeys(part for one in kept.values for part in self.world.mappings.flattened(one))))
                 for kept in self.kept(value)
                 if kept.attr not in dropped and kept.store.key == kept.attr
-                for part in dict.fromkeys(part for one in kept.values for part in self.world.mappings.flattened(one))
             ]
-        if around is None:
-            return iter(found)
+        given = "" if around is None else around.given
         # What a constructor from outside was given has no attribute that is known, so its class names it.
-        way = around.path or (value.of.name if isinstance(value.of, Class) else "")
-        return (
-            Piece(f"{way}.{one.path}", one.value, one.kept, around.given, around.initial and one.initial)
-            for one in found
-        )
+        name = value.of.name if isinstance(value.of, Class) else ""
+        way = "" if around is None else f"{around.path or name}."
+        for kept, parts in found:
+            initial = kept.initial and (around is None or around.initial)
+            for part in parts:
+                if (part, bool(given)) not in seen:
+                    yield Piece(f"{way}{kept.attr}", part, kept, given, initial)
 
-    def _parts(self, piece: Piece) -> Iterator[Piece]:
+    def _parts(self, piece: Piece, seen: Set[tuple[Value, bool]]) -> Iterator[Piece]:
         one = piece.value
         if isinstance(one, Partial):
             for inner in (one.function, *bound_by(self.world, one)):
@@ -517,11 +533,11 @@ class Datasets:
         elif isinstance(one, Instance) and isinstance(one.of, External):
             yield from self._handed_outside(one, piece)
         elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < limits.PIECE_DEPTH.most:
-            yield from self._held(one, piece)
+            yield from self._held(one, piece, seen)
             yield from self._handed_outside(one, piece)
         elif isinstance(one, Instance) and one.call < 0 and "." not in piece.path:
             for holder in self._possible_receivers(one):
-                yield from (inner for inner in self._held(holder, piece) if inner.initial)
+                yield from (inner for inner in self._held(holder, piece, seen) if inner.initial)
 
     def is_open(self, value: Instance) -> bool:
         """Whether an object is the `self` of a method, and may be of any subclass."""

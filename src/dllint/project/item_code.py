@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, FString, List, Name, Subscript, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    FString,
+    List,
+    Name,
+    Slice,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
-from dllint.project.item_run import Answers, ItemRun, named
+from dllint.project.item_expressions import adds_a_list, bound
+from dllint.project.item_run import Answers, ItemRun, Lookup, named
 from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
 
@@ -222,21 +235,17 @@ class ItemCode:
         those with any index.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
-            found: list[Expr] = [
-                one.expr
-                for one in run.lookups
-                if self._asks(run, one.key, by) and run.part_of(one.container, attrs, names)
-            ]
+            found: list[Expr] = [one.expr for one in self._asked(run, by) if run.part_of(one.container, attrs, names)]
             if found:
                 yield run, found
 
     @staticmethod
-    def _asks(run: ItemRun, key: Expr, by: By) -> bool:
+    def _asked(run: ItemRun, by: By) -> list[Lookup]:
         if by == "index":
-            return run.picks(key)
+            return run.picking
         if by == "any":
-            return True
-        return run.derived(key, run.drawn) if by == "drawn" else run.derived(key, run.fields, fields=True)
+            return run.lookups
+        return run.drawing if by == "drawn" else run.keyed
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers pick random items of `self.attr` and read named fields of them.
@@ -307,10 +316,10 @@ class ItemCode:
         return any(
             isinstance(expr, Attribute)
             and expr.attr not in _OF_VALUES
-            and (expr.value in items or expr.value in _bound(run, items))
+            and (expr.value in items or expr.value in bound(run, items))
             and not _is_called(run, expr)
             for reader, found in self.items(value, attr, holder)
-            for run, items in ((reader, found), *self._handed_on(value, reader, found))
+            for run, items in ((reader, found), *self.handed_on(value, reader, found))
             for expr in run.expressions
         )
 
@@ -319,7 +328,7 @@ class ItemCode:
         return any(
             event.kind == "assign"
             and isinstance(event.target, (Tuple, List))
-            and (event.value in items or event.value in _bound(run, items))
+            and (event.value in items or event.value in bound(run, items))
             for run, items in self.items(value, attr, holder)
             for event in run.events
         )
@@ -331,7 +340,7 @@ class ItemCode:
             isinstance(expr, Subscript)
             and isinstance(expr.index, Constant)
             and isinstance(expr.index.value, str)
-            and (expr.value in items or expr.value in _bound(run, items))
+            and (expr.value in items or expr.value in bound(run, items))
             for run, items in self.items(value, attr, holder)
             for expr in run.expressions
         )
@@ -348,18 +357,19 @@ class ItemCode:
         )
 
     def goes_into_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers iterate a named field of `self.attr[key]`, where `key` is a field of an item's record: then
-        each record holds a collection of its own, as the annotations of an image do and the name of a class does not.
+        """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
+        record: then each record holds a collection of its own, as the annotations of an image do and the name of a
+        class does not.
         """
         return any(
             _iterates_fields(run, known)
             for reader, items in self.items(value, attr, holder, "key")
-            for run, known in ((reader, items), *self._handed_on(value, reader, items))
+            for run, known in ((reader, items), *self.handed_on(value, reader, items))
         )
 
-    def _handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
+    def handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that a method passes an item to, each with the parameters that hold it."""
-        names = _bound(run, items)
+        names = bound(run, items)
         for other in self.all_runs(value):
             given: list[Expr] = [
                 Name(param)
@@ -407,6 +417,7 @@ class ItemCode:
                     )
                 elif isinstance(expr, BinOp):
                     joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
+                    joined = joined and not adds_a_list(expr)
                 else:
                     joined = isinstance(expr, FString) and len(expr.values) > 1 and meant(expr)
                 if joined:
@@ -418,18 +429,10 @@ def _is_called(run: ItemRun, expr: Attribute) -> bool:
     return any(run.file.calls[index].func == expr for index in run.file.calls_of(run.scope))
 
 
-def _bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
-    """The names that a function binds to one of these expressions."""
-    return [
-        event.target
-        for event in run.events
-        if event.kind == "assign" and isinstance(event.target, Name) and event.value in exprs
-    ]
-
-
 def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
-    """Whether a function iterates a named field of one of the items: `for box in record["boxes"]`."""
-    records = [*items, *_bound(run, items)]
+    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
+    it, `record["boxes"][:9]`."""
+    records = [*items, *bound(run, items)]
     fields = [
         expr
         for expr in run.expressions
@@ -438,7 +441,12 @@ def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
         and isinstance(expr.index.value, str)
         and expr.value in records
     ]
-    known = [*fields, *_bound(run, fields)]
+    known = [*fields, *bound(run, fields)]
+    if any(
+        isinstance(expr, Subscript) and isinstance(expr.index, Slice) and expr.value in known
+        for expr in run.expressions
+    ):
+        return True
     iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
     for expr in run.expressions if known else ():
         if isinstance(expr, Comprehension):

@@ -97,6 +97,7 @@ class ItemRun:
         self.given = frozenset(index)
         self.given_parts = frozenset(parts)
         self.handed = handed
+        self._picking: dict[int, tuple[Expr, bool]] = {}
 
     @cached_property
     def index(self) -> set[str]:
@@ -363,9 +364,32 @@ class ItemRun:
     def picks(self, index: Expr) -> bool:
         """Whether a subscript picks what belongs to an item: by its index, or by a slice between fields of its
         record."""
+        # By identity: one expression is asked for each attribute, and a hash would walk through it. It is stored, so
+        # that no other takes its number.
+        known = self._picking.get(id(index))
+        if known is None:
+            known = self._picking[id(index)] = index, self._picks(index)
+        return known[1]
+
+    def _picks(self, index: Expr) -> bool:
         if self.derived(index, self.index):
             return True
         return isinstance(index, Slice) and self.derived(index, self.fields, fields=True)
+
+    @cached_property
+    def picking(self) -> list[Lookup]:
+        """What the function looks up by the index of an item."""
+        return [one for one in self.lookups if self.picks(one.key)]
+
+    @cached_property
+    def drawing(self) -> list[Lookup]:
+        """What the function looks up by a random number."""
+        return [one for one in self.lookups if self.derived(one.key, self.drawn)]
+
+    @cached_property
+    def keyed(self) -> list[Lookup]:
+        """What the function looks up by a field of an item's record."""
+        return [one for one in self.lookups if self.derived(one.key, self.fields, fields=True)]
 
     def _of_object(self, expr: Expr) -> str:
         """The path of the own object's attribute that an expression is ("store.records"); "" if it is none."""

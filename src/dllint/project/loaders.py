@@ -281,6 +281,13 @@ class Loader:
             return False
         return None
 
+    def named_anywhere(self, option: str) -> bool:
+        """Whether an unknown mapping that the call unpacks may set an option, because the call or the project names it
+        as a key."""
+        if self._unpacked() is None or not self.api.dataset:
+            return True
+        return self.world.writes_key(option) or self.world.knowledge.configures(option)
+
     def datasets(self, frame: Frame | None = None) -> Values:
         """The values that the dataset argument can have."""
         found = self._datasets.get(frame)

@@ -36,7 +36,7 @@ from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
 from dllint.project.assumed_datasets import assumed_loaders
 from dllint.project.collected_arrays import CollectedArrays
-from dllint.project.dataset_and_workers import goes_with_workers, of_test
+from dllint.project.dataset_and_workers import goes_with_workers, has_workers_in, of_test
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
 from dllint.project.launches import Launches
@@ -82,6 +82,7 @@ class Project:
         self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
         self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
+        self._working: dict[tuple[str, int, str], bool] = {}
         self._chains = Chains(self.world, self.datasets, self.dataset_objects)
 
     @classmethod
@@ -215,9 +216,22 @@ class Project:
             tests = {path for path in others if self.import_graph.is_test(path)}
             if tests and not tests <= self.programs.leading(loader.file, loader.site.scope):
                 return []
+            # What a program defines for itself reaches only the loaders that this program makes.
+            if any(not self._works_in(loader, path) for path in others if self.import_graph.is_program(path)):
+                return []
             left = [one for one in found if self.import_graph.together(self._way(loader, one), others)]
             found = without(self.world, self.methods, loader, found, left)
         return self._chains.giving(loader, holder.partition(".")[0], found) if holder else found
+
+    def _works_in(self, loader: Loader, program: str) -> bool:
+        """Whether a loader can have workers in a program, which no other one imports."""
+        if self.import_graph.roots(program) != {program}:
+            return True
+        key = (loader.file.path, loader.call, program)
+        found = self._working.get(key)
+        if found is None:
+            found = self._working[key] = has_workers_in(self.world, loader, program)
+        return found
 
     def regimes_in(self, loader: Loader, script: SourceFile) -> list[Regime]:
         """The start methods of the loader's workers where the top level of a script starts them."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.schema import Operator
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Function, Instance
 from dllint.linking.source import SourceFile
@@ -82,11 +83,12 @@ class Preparation:
         return any(map(self._on_new_object, self.world.calls.callers(method)))
 
     def _on_new_object(self, caller: Caller) -> bool:
-        """Whether the receiver of a call may be an object that the calling function has constructed."""
+        """Whether the receiver of a call may be an object that the calling function has constructed, or has got from a
+        function that constructs it."""
         return any(True for _ in self._new_objects(caller))
 
     def _new_objects(self, caller: Caller) -> Iterator[Instance]:
-        """The receivers of a call that the calling function has constructed."""
+        """The receivers of a call that the calling function has constructed, or has got from another function."""
         call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
         if (
             call is None
@@ -97,9 +99,27 @@ class Preparation:
         for one in self.world.values.evaluate(
             call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)
         ):
-            made_here = isinstance(one, Instance) and one.file is caller.file and one.call >= 0
-            if isinstance(one, Instance) and made_here and caller.file.calls[one.call].scope == call.scope:
+            if not isinstance(one, Instance) or one.file is None or one.call < 0:
+                continue
+            made_here = one.file is caller.file and caller.file.calls[one.call].scope == call.scope
+            if made_here or (
+                isinstance(call.func.value, Name) and _is_result(caller.file, call.scope, call.func.value)
+            ):
                 yield one
+
+
+def _is_result(file: SourceFile, scope: int, name: Name) -> bool:
+    """Whether every assignment to a name in a function gives it the result of a call."""
+    if any(param.name == name.id for param in file.scopes[scope].params):
+        return False
+    bound = [one.event for one in file.bindings(scope).get(name.id, ())]
+    return bool(bound) and all(
+        event is not None
+        and event.kind == "assign"
+        and not isinstance(event.detail, Operator)
+        and isinstance(event.value, CallRef)
+        for event in bound
+    )
 
 
 def _ways_to(method: Function, methods: list[Function]) -> list[Function]:

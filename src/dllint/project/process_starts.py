@@ -22,6 +22,7 @@ from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
+from dllint.project.merged_activations import may_work
 from dllint.project.start_methods import Arrival
 from dllint.project.trainers import options_of
 from dllint.span import Span
@@ -299,6 +300,9 @@ class Starting:
                 frame = _activation(value, site) if site is not None else value.frame
                 # The constructing call on this path may rule workers out even if others do not.
                 works = idle or loader is None or frame is None or loader.workers(frame).kind != "none"
+                lost = frame is None or self.world.forgets(frame)
+                if lost and loader is not None and site is not None and works and not idle:
+                    works = may_work(self.world, loader, site)
                 if loader is not None and works:
                     yield loader
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
+from dllint.linking.conditions import path_atoms
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
 from dllint.project.unread_loaders import only_asked
@@ -95,6 +96,10 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         workers = loader.workers(arrival.frame)
         if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
+        replacing = _set_by_constructor(world, methods, arrival, workers)
+        if replacing:
+            yield Regime(replacing, "explicit", None, workers)
+            continue
         own = loader.context(arrival.frame)
         source = "inherited" if arrival.origin.launch is not None else "program"
         if own is None:
@@ -116,6 +121,26 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
     # Two guesses at once are too many: that the mapping sets workers, and that a target's default is in force.
     if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
         yield from default_regimes(world, workers)
+
+
+def _set_by_constructor(world: World, methods: StartMethods, arrival: Arrival, workers: Workers) -> str:
+    """Return the start method that the constructor of the object which makes the loader sets by force, always or
+    whenever there are workers: `if self.num_workers > 0: set_start_method("fork", force=True)`. "" if it sets none."""
+    receiver = arrival.frame.receiver if arrival.frame is not None else None
+    if arrival.origin.launch is not None or not isinstance(receiver, Instance) or not isinstance(receiver.of, Class):
+        return ""
+    line = world.hierarchy.line(receiver.of)
+    counted = workers.text.removeprefix("self.")
+    for setting in methods.set_calls():
+        file, call = setting.file, setting.file.calls[setting.call]
+        owner = file.method_of(call.scope)
+        if not setting.force or len(setting.methods) != 1 or arrival.origin.method in setting.methods or owner is None:
+            continue
+        if file.scopes[call.scope].name == "__init__" and Class(file, owner) in line:
+            tests = path_atoms(file, call.scope, call.region)
+            if all(one.text == counted and (one.equals, one.holds) in (("0", False), ("", True)) for one in tests):
+                return setting.methods[0]
+    return ""
 
 
 def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:

@@ -7,7 +7,20 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    List,
+    Name,
+    Set,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value, Values
 from dllint.libraries.contents import contents, keeps_as_it_is
@@ -70,11 +83,11 @@ class Tensors:
         if found is None:
             found = self._many[value] = []
             assert isinstance(value.of, Class)
-            init_code = self.datasets.init_code(value.of)
+            early = {*self.datasets.init_code(value.of), *self.datasets.prepared_by(value.of)}
             dropped: frozenset[str] | None = None
             seen: set[tuple[Class | None, str]] = set()
             for kept in self.datasets.kept(value):
-                if (kept.file.path, kept.scope) not in init_code or (kept.owner, kept.attr) in seen:
+                if not kept.initial or (kept.file.path, kept.scope) not in early or (kept.owner, kept.attr) in seen:
                     continue
                 # A constant among the values only results from merging two callers.
                 values = [one for one in kept.values if not isinstance(one, Const)]
@@ -193,7 +206,8 @@ class Tensors:
         if isinstance(value.of, External):
             inner = contents(self.world, value)
             parts: list[Values] = [] if inner.given else [(one,) for one in inner.values]
-            parts += [(one,) for one in self.datasets.assigned.of_object(value)] if parts else []
+            if parts or keeps_as_it_is(value.of.name):
+                parts += [(one,) for one in self.datasets.assigned.of_object(value)]
         elif any(not keeps_as_it_is(one) for one in self.world.hierarchy.externals(value.of)):
             # Networks and datasets are no records.
             return 0
@@ -226,7 +240,7 @@ class Tensors:
     def _filled_at(self, value: Value, depth: int = 0) -> Iterator[tuple[SourceFile, Span]]:
         """The statements that put tensors with storages of their own into an object array, a list or a dict, or into
         one inside it."""
-        kinds: tuple[str, ...] = ("add", "set", "default")
+        kinds: tuple[str, ...] = ("add", "set", "default", "extend")
         mappings = self.world.mappings
         if isinstance(value, Instance):
             kinds = ("set",)
@@ -245,7 +259,8 @@ class Tensors:
                 inside = [place for one in containers for place in self._filled_at(one, depth + 1)]
             yield from inside
             span = None if inside else change.statement()
-            if span is not None and any(self._storages(one, 1) != 0 for one in values):
+            adds = any(self._storages(one, 1) != 0 for one in values)
+            if span is not None and (adds or (change.kind != "extend" and _gives_tensors(change.value, where))):
                 yield change.file, span
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
@@ -279,6 +294,8 @@ class Tensors:
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
         """The number of storages that an element provably holds: 0 if it may be something else, None if unknown."""
+        if _gives_tensors(expr, site):
+            return 1
         return self._of_values(self.world.values.evaluate(expr, site), depth)
 
     def _of_values(self, values: Values, depth: int) -> int | None:
@@ -295,12 +312,24 @@ class Tensors:
         """The element expressions of a comprehension and of later additions."""
         expr, site = value.written.expr, value.written.site
         found: list[tuple[Expr, Site]] = [(expr.element, site)] if isinstance(expr, Comprehension) else []
-        mappings = self.world.mappings
-        return found + [
-            (change.value, mappings.changed_at(change, value))
-            for change in islice(self.datasets.filling(value), limits.CHANGES.most)
-            if change.kind in ("add", "set", "default") and change.value is not None
-        ]
+        for change in islice(self.datasets.filling(value), limits.CHANGES.most):
+            if change.value is None:
+                continue
+            where = self.world.mappings.changed_at(change, value)
+            if change.kind in ("add", "set", "default"):
+                found.append((change.value, where))
+            elif change.kind == "extend":
+                found += self._listed(change.value, where)
+        return found
+
+    def _listed(self, expr: Expr, site: Site) -> Iterator[tuple[Expr, Site]]:
+        """The element expressions of a list added to another: `rows += [torch.load(path) for path in paths]`."""
+        for value in self.world.values.evaluate(expr, site):
+            made = value.written.expr if isinstance(value, Display) else None
+            if isinstance(value, Display) and isinstance(made, Comprehension):
+                yield made.element, value.written.site
+            elif isinstance(value, Display) and isinstance(made, (List, Tuple)):
+                yield from ((one, value.written.site) for one in made.elements if not isinstance(one, Starred))
 
     def owns_storage(self, value: Instance) -> bool:
         """Whether a value is a tensor that was created with its own storage, which is not on the GPU: those are sent
@@ -343,3 +372,32 @@ class Tensors:
                 isinstance(one, Const) and self._is_gpu(one) for each in first for one in self.world.values.passed(each)
             )
         return isinstance(value, Const) and str(value.value).partition(":")[0] == "cuda"
+
+
+def _gives_tensors(expr: Expr, site: Site) -> bool:
+    """Whether an expression is what a tokenizer makes of one text as tensors, or a part or view of it:
+    `tokenizer(text, return_tensors="pt")["input_ids"].squeeze()`. Each call makes tensors of their own."""
+    # A name can be bound to a part of itself.
+    for _ in range(2 * limits.CONTAINER_DEPTH.most):
+        match expr:
+            case Subscript(value, Constant()):
+                expr = value
+            case Attribute(value, _):
+                expr = value
+            case CallRef(index):
+                call = site.file.calls[index]
+                if any(one.keyword == "return_tensors" and one.value == Constant("pt") for one in call.args):
+                    return True
+                operation = METHODS.get(call.func.attr) if isinstance(call.func, Attribute) else None
+                if operation is None or operation.effect != HOLDS or not isinstance(call.func, Attribute):
+                    return False
+                expr = call.func.value
+            case Name(name):
+                bound = [one.event for one in site.file.bindings(site.scope).get(name, ())]
+                made = [one.value for one in bound if one is not None and one.kind == "assign"]
+                if len(bound) != 1 or len(made) != 1 or not isinstance(made[0], CallRef):
+                    return False
+                expr = made[0]
+            case _:
+                return False
+    return False

@@ -57,7 +57,25 @@ class UnchosenPaths:
                 hops += [(file, call)] if call is not None else []
             if found is not None:
                 return found
-        return self._on_all_ways(hops)
+        return self._on_all_ways(hops) or self._around_all(
+            [(one.path, one.span) for one in finding.related if (one.path, one.span) in starts]
+        )
+
+    def _around_all(self, launches: list[tuple[str, Span]]) -> Place | None:
+        """The test around each of the calls that start the processes of a defect, if all have one."""
+        found: Place | None = None
+        for path, span in launches:
+            file = self.world.files[path]
+            place = _at(file, span)
+            found = self._behind(file, *place) if place is not None else None
+            if found is None:
+                return None
+        return found
+
+    def runs_unasked(self, file: SourceFile, index: int) -> bool:
+        """Whether no such option stands around a call, or around all calls of its function."""
+        call = file.calls[index]
+        return self._behind(file, call.scope, call.region) is None
 
     def _on_all_ways(self, hops: list[tuple[SourceFile, int]]) -> Place | None:
         """The test around a call of a trace whose target its first function runs in no other way."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,22 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Target
-from dllint.inference.values import Actual, Actuals, Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.inference.values import (
+    Actual,
+    Actuals,
+    Class,
+    Const,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Site,
+    Value,
+)
 from dllint.libraries.index import is_dataset_base
 from dllint.linking.conditions import render
-from dllint.linking.expressions import without_calls
+from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile
 from dllint.project.start_methods import Hop
@@ -44,13 +56,15 @@ class WorkerCode:
     def __init__(self, world: World) -> None:
         self.world = world
         self._of_dataset: dict[object, list[WorkerRun]] = {}
-        self._kinds: dict[Class, dict[frozenset[tuple[str, int]], list[WorkerRun]]] = {}
+        self._kinds: dict[Class, dict[frozenset[Hashable], list[WorkerRun]]] = {}
+        self._tests: dict[Class, list[str]] = {}
         self._of_objects: dict[Instance, list[WorkerRun]] = {}
 
     def of_dataset(self, value: Instance) -> list[WorkerRun]:
         """All functions that reading an item of the dataset runs, nearest first.
 
-        Objects of one class share the answer, unless they hold other functions to call or pass other objects to them.
+        Objects of one class share the answer, unless they hold other functions to call or pass other objects to them,
+        or differ in what they test before they call.
         """
         found = self._of_objects.get(value)
         if found is None:
@@ -59,18 +73,38 @@ class WorkerCode:
 
     def _of_kind(self, value: Instance) -> list[WorkerRun]:
         assert isinstance(value.of, Class)
-        starts: list[tuple[Function, Frame | None, str]] = []
-        for name in ENTRIES:
-            method = self.world.hierarchy.method(value.of, name)
-            if method is not None:
-                bound = Function(method.file, method.scope, value)
-                starts.append((bound, self.world.receiver_frame(value), name))
+        starts = self._starts(value)
         kinds = self._kinds.setdefault(value.of, {})
         given = (part for start in starts for part in self._given(start[0], start[1]))
-        kind = frozenset((*given, *self._asked(value, starts)))
-        if kind not in kinds and not limits.WORKER_KINDS.reached(len(kinds)):
+        kind: frozenset[Hashable] = frozenset((*given, *self._asked(value, starts), *self._tested(value)))
+        if kind not in kinds and limits.WORKER_KINDS.reached(len(kinds)):
+            # What an object of any kind may run.
+            kind, starts = frozenset(("any",)), self._starts(Instance(value.of))
+        if kind not in kinds:
             kinds[kind] = list(self._reach(starts))
-        return kinds.get(kind) or next(iter(kinds.values()))
+        return kinds[kind]
+
+    def _starts(self, value: Instance) -> list[tuple[Function, Frame | None, str]]:
+        assert isinstance(value.of, Class)
+        methods = ((name, self.world.hierarchy.method(value.of, name)) for name in ENTRIES)
+        return [
+            (Function(method.file, method.scope, value), self.world.receiver_frame(value), name)
+            for name, method in methods
+            if method is not None
+        ]
+
+    def _tested(self, value: Instance) -> Iterator[Hashable]:
+        """The attributes that the methods of an object test before they call, with their values, if these are
+        constants: they decide what runs."""
+        assert isinstance(value.of, Class)
+        attrs = self._tests.get(value.of)
+        if attrs is None:
+            line = (one for one in self.world.hierarchy.line(value.of) if isinstance(one, Class))
+            attrs = self._tests[value.of] = list(dict.fromkeys(attr for one in line for attr in _tests_of(one)))
+        for attr in attrs:
+            found = self.world.objects.attribute(value, attr)
+            if found and all(isinstance(one, Const) for one in found):
+                yield attr, found
 
     def _given(self, entry: Function, frame: Frame | None) -> Iterator[tuple[str, int]]:
         """The functions that an entry calls through attributes of its object that are no methods, and the classes of
@@ -114,9 +148,10 @@ class WorkerCode:
                     yield one.of.key
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
-        """All functions that calling a method of a project object runs. Objects of one class share the answer."""
+        """All functions that calling a method of a project object runs. Objects of one class share the answer, unless
+        they differ in what they test before they call."""
         assert isinstance(value.of, Class)
-        key = ("method", value.of, name)
+        key = ("method", value.of, name, frozenset(self._tested(value)))
         found = self._of_dataset.get(key)
         if found is None:
             method = self.world.hierarchy.method(value.of, name)
@@ -209,9 +244,23 @@ class WorkerCode:
             if call.region and self.world.impossible(site):
                 continue
             for value in self.world.values.evaluate(call.func, site):
-                if isinstance(value, External) and value.name.startswith(prefix):
-                    yield index, value.name
+                called = value.plain if isinstance(value, Partial) else value
+                if isinstance(called, External) and called.name.startswith(prefix):
+                    yield index, called.name
                     break
+
+
+def _tests_of(cls: Class) -> Iterator[str]:
+    """The attributes of the receiver in the tests around the calls in a class."""
+    for scope in cls.file.children.get(cls.scope, ()):
+        params = cls.file.scopes[scope].params
+        receiver = Name(params[0].name) if params else None
+        regions = (cls.file.calls[index].region for index in cls.file.calls_of(scope))
+        for region in dict.fromkeys(one for around in dict.fromkeys(regions) for one in cls.file.regions(around)):
+            test = cls.file.facts.regions[region].expr
+            for part in walk(test, cls.file) if test is not None else ():
+                if isinstance(part, Attribute) and part.value == receiver:
+                    yield part.attr
 
 
 def _may_be_object(run: WorkerRun, base: Expr) -> bool:

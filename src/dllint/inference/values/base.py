@@ -25,9 +25,9 @@ def store(value: Value, **fields: object) -> None:
 Values = tuple[Value, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unknown(Value):
-    """The unknown value: no rule reports anything that depends on it."""
+    """The unknown value: no rule reports anything that depends on it. There are two objects, compared by identity."""
 
     why: str = ""
 

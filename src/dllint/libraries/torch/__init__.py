@@ -40,6 +40,8 @@ MODULE_HOOKS = (
 )
 """Methods of torch.nn.Module that retain the function passed to them (`torch/nn/modules/module.py`)."""
 
+WITHOUT_STATE = frozenset({"torch.utils.data.Dataset", "torch.utils.data.IterableDataset"})
+"""Classes whose objects have no attributes of their own (`torch/utils/data/dataset.py`)."""
 SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
 """Functions that turn a function into a `ScriptFunction` and anything else into a `ScriptModule`."""
 SCRIPT_FUNCTION = Refusal("a scripted function", always("PickleError: ScriptFunction cannot be pickled"))

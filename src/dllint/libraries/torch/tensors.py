@@ -85,7 +85,8 @@ _OWN_STORAGE = (
     *("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "linspace", "eye", "tensor"),
     *("from_numpy", "as_tensor", "load", "stack", "cat", "zeros_like", "ones_like", "rand_like", "randn_like", "clone"),
     *("normal", "logspace", "concat", "hstack", "vstack", "LongTensor", "FloatTensor", "IntTensor", "DoubleTensor"),
-    *("ByteTensor", "BoolTensor", "Tensor", "frombuffer"),
+    *("ByteTensor", "BoolTensor", "Tensor", "frombuffer", "nn.functional.pad", "nn.functional.one_hot"),
+    *("nn.functional.interpolate", "nn.utils.rnn.pad_sequence"),
 )
 NEW_TENSORS = frozenset(f"torch.{name}" for name in _OWN_STORAGE)
 """Functions that return a tensor with its own storage at every call; measured for `tensor` and `from_numpy` of a

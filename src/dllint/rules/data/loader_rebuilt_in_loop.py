@@ -32,7 +32,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         elif restart.kind == "next" and not loader.workers().possible:
             message = "same"
         related = [Place(restart.around.path, restart.loop.span, "in every iteration of this loop")]
-        if restart.kind == "next":
+        if (restart.file.path, restart.call) != (loader.file.path, loader.call):
             related.append(Place(loader.file.path, loader.span, "the loader"))
         yield Finding(
             CODE,

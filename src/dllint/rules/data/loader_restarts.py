@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
-    Attribute,
     CallRef,
     Compare,
-    Comprehension,
     Constant,
-    LambdaRef,
     Name,
     Not,
-    Subscript,
 )
 from dllint.facts.schema import Expr, Region
 from dllint.inference.values import Const, Function, Instance
@@ -24,6 +20,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
+from dllint.rules.data.sameness import Sameness
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -75,6 +72,7 @@ class Restarts:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.sameness = Sameness(project.world)
 
     def restarts(self) -> Iterator[Restart]:
         """Every loader that starts again in every iteration of a loop without depending on what the loop changes."""
@@ -84,9 +82,7 @@ class Restarts:
             if found is not None:
                 yield found
         for loader in self.project.loaders:
-            found = self._built(loader)
-            if found is not None:
-                yield found
+            yield from self._built(loader)
 
     def _first_batch(self, file: SourceFile, index: int, by_call: dict[tuple[str, int], Loader]) -> Restart | None:
         call = file.calls[index]
@@ -97,7 +93,7 @@ class Restarts:
             return None
         loop = self._always_in(file, call.region)
         if loop is not None and (
-            self._depends(file, call.scope, loop, inner.args[0].value) or self._nests(file, call.scope, loop)
+            self.sameness.depends(file, call.scope, loop, inner.args[0].value) or self._nests(file, call.scope, loop)
         ):
             return None
         site = self.world.call_site(file, index, None)
@@ -142,7 +138,9 @@ class Restarts:
                 continue
             bound = (self.world.parameters.bound(function, name, caller.frame).actual for name in wanted)
             if not any(
-                one is not None and one.expr is not None and self._depends(caller.file, at.scope, loop, one.expr)
+                one is not None
+                and one.expr is not None
+                and self.sameness.depends(caller.file, at.scope, loop, one.expr)
                 for one in bound
             ):
                 return Restart("next", file, index, region, loaders[0], caller.file)
@@ -167,22 +165,36 @@ class Restarts:
             all(isinstance(value, Const) and not value.value for value in found.values) for found in given
         ) and not any(loader.argument(name).values for name in ("batch_sampler", "sampler"))
 
-    def _built(self, loader: Loader) -> Restart | None:
+    def _built(self, loader: Loader) -> Iterator[Restart]:
+        """The restarts of a loader that is built in a loop, or in a function that a loop calls."""
         file, call = loader.file, loader.file.calls[loader.call]
-        loop = self._always_in(file, call.region)
-        if loop is None or not loader.workers().possible:
-            return None
-        region = file.facts.regions[loop]
-        named = " ".join(self._words(file, call.scope, region))
-        kind = "epoch" if _EPOCHS.search(named) else "step" if _STEPS.search(named) else ""
-        if not kind:
-            return None
-        for argument in call.args:
-            if any(isinstance(part, (CallRef, Comprehension, LambdaRef)) for part in walk(argument.value, file)):
-                return None
-            if self._depends(file, call.scope, loop, argument.value):
-                return None
-        return Restart(kind, file, loader.call, region, loader, file)
+        if not loader.workers().possible:
+            return
+        loop = self._always_in(file, call.region, call.scope)
+        if loop is not None:
+            kind = self._kind(file, call.scope, loop)
+            if kind and all(self.sameness.stays(file, call.scope, loop, one.value) for one in call.args):
+                yield Restart(kind, file, loader.call, file.facts.regions[loop], loader, file)
+            return
+        if not self._is_unconditional(file, call.region) or not self.sameness.depends_on_arguments(loader):
+            return
+        for caller in self.world.calls.callers(Function(file, call.scope)):
+            if caller.call < 0 or caller.guessed:
+                continue
+            around, at = caller.file, caller.file.calls[caller.call]
+            loop = self._always_in(around, at.region, at.scope)
+            kind = "" if loop is None else self._kind(around, at.scope, loop)
+            if (
+                loop is not None
+                and kind == "epoch"
+                and not any(not self.sameness.stays(around, at.scope, loop, one.value) for one in at.args)
+            ):
+                yield Restart(kind, around, caller.call, around.facts.regions[loop], loader, around)
+
+    def _kind(self, file: SourceFile, scope: int, loop: int) -> str:
+        """What a loop counts: "epoch", "step", or "" for anything else."""
+        named = " ".join(self._words(file, scope, file.facts.regions[loop]))
+        return "epoch" if _EPOCHS.search(named) else "step" if _STEPS.search(named) else ""
 
     def _words(self, file: SourceFile, scope: int, loop: Region) -> Iterator[str]:
         """The text that names what a loop counts: its variables, or its condition."""
@@ -193,14 +205,20 @@ class Restarts:
             if event.kind == "for" and event.value == loop.expr and event.target is not None and event.detail != "comp":
                 yield render(event.target, file)
 
-    def _always_in(self, file: SourceFile, region: int) -> int | None:
-        """The innermost loop around a region, if every iteration reaches the region, or every one except the first."""
+    def _always_in(self, file: SourceFile, region: int, scope: int | None = None) -> int | None:
+        """The innermost loop around a region, if every iteration reaches the region, or every one except the first.
+        With `scope`, tests of its variables that the loop does not change count as met."""
         conditions: list[Region] = []
         for index in file.regions(region):
             entry = file.facts.regions[index]
             if entry.kind in _LOOPS:
-                counters = file.facts.regions[index].kind == "for" and self._counters(file, index)
-                return index if all(counters and _is_late(one, counters) for one in conditions) else None
+                counters = self._counters(file, index) if entry.kind == "for" else frozenset[str]()
+                met = (
+                    _is_late(one, counters)
+                    or (scope is not None and self.sameness.tests_variables(file, scope, index, one.expr))
+                    for one in conditions
+                )
+                return index if all(met) else None
             if entry.kind == "if":
                 conditions.append(entry)
             elif entry.kind in _RARELY:
@@ -218,37 +236,6 @@ class Restarts:
             if event.kind == "for" and event.value == region.expr and event.region == region.parent and event.target
         )
         return frozenset(part.id for target in targets for part in walk(target, file) if isinstance(part, Name))
-
-    def _depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
-        """Whether an expression reads something that the loop sets: a variable, or an attribute or item with the
-        same source text."""
-        names = {part.id for part in walk(expr, file) if isinstance(part, Name)}
-        texts = {render(part, file, 200) for part in walk(expr, file) if isinstance(part, (Attribute, Subscript))}
-        outer = file.facts.regions[loop]
-        for event in file.scopes[scope].events:
-            inside = file.encloses(loop, event.region) or (
-                event.kind == "for" and event.value == outer.expr and event.region == outer.parent
-            )
-            if inside and event.target is not None:
-                for part in walk(event.target, file):
-                    if (isinstance(part, Name) and part.id in names) or render(part, file, 200) in texts:
-                        return True
-        # A method of the same object may set its attributes in every iteration.
-        return any(text.startswith("self.") for text in texts) and any(
-            isinstance(func := file.calls[index].func, Attribute)
-            and func.value == Name("self")
-            and file.encloses(loop, file.calls[index].region)
-            and self._sets(file, index, texts)
-            for index in file.calls_of(scope)
-        )
-
-    def _sets(self, file: SourceFile, index: int, texts: set[str]) -> bool:
-        for target in self.world.calls.targets(file, index):
-            function = target.function
-            for store in function.file.stores(function.scope):
-                if isinstance(store.key, str) and f"{render(store.base, function.file, 200)}.{store.key}" in texts:
-                    return True
-        return False
 
     def _nests(self, file: SourceFile, scope: int, loop: int) -> bool:
         """Whether the loop contains another loop. It then iterates over epochs, and one extra batch per epoch costs

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dllint.finding import Finding, Place
+from dllint.inference.values import Function
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
 from dllint.rules.data.declared_versions import DeclaredVersions
@@ -41,7 +43,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     generators, inherited = Generators(project, versions), InheritedGenerators(project)
     unseeded = UnseededDraws(project, versions)
     kept: Causes[tuple[_Held, Loader]] = Causes()
-    drawn: Causes[tuple[WorkerRun, int, Loader]] = Causes()
+    drawn: Causes[tuple[list[tuple[WorkerRun, int]], Loader]] = Causes()
     applied: Causes[tuple[UnseededDraw, Loader]] = Causes()
     old = generators.old_torch()
     for loader in project.loaders:
@@ -61,16 +63,21 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             # One function that seeds the library in a loader's workers fixes all their draws from it.
             seeding = (loader.file.path, loader.call, draw.library.prefix)
             applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
-        if old is not None and workers.count != 1:
-            for run, index in generators.global_draws(loader)[:1]:
-                drawn.add((run, index, loader), (run.file.path, index))
+        # Spawned workers import NumPy again, and its generator then takes a seed from the system.
+        if old is not None and workers.count != 1 and "fork" in methods:
+            # One function that seeds NumPy in a loader's workers fixes all of their draws; the one to show is one that
+            # every run reaches.
+            asked = project.ask(UnchosenPaths).runs_unasked
+            draws = sorted(generators.global_draws(loader), key=lambda one: not asked(one[0].file, one[1]))
+            if draws:
+                drawn.add((draws, loader), (draws[0][0].file.path, draws[0][1]))
     for held in kept:
         yield _of_object(project, held[0][0], [loader for _, loader in held])
     for group in applied:
         yield _of_library(project, [draw for draw, _ in group], [loader for _, loader in group])
-    for draws in drawn:
-        run, index, _ = draws[0]
-        yield _of_numpy(project, run, index, [loader for *_, loader in draws], old or "")
+    for found in drawn:
+        every = list(dict.fromkeys((run.file, index) for draws, _ in found for run, index in draws))
+        yield _of_numpy(project, found[0][0][0][0], every, [loader for _, loader in found], old or "")
 
 
 def _kept(shared: SharedGenerator) -> _Held:
@@ -156,8 +163,11 @@ def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loade
     )
 
 
-def _of_numpy(project: Project, run: WorkerRun, index: int, loaders: list[Loader], old: str) -> Finding:
-    call = run.file.calls[index]
+def _of_numpy(
+    project: Project, run: WorkerRun, draws: list[tuple[SourceFile, int]], loaders: list[Loader], old: str
+) -> Finding:
+    call = run.file.calls[draws[0][1]]
+    others = (Place(file.path, file.calls[index].span, "workers draw from it here too") for file, index in draws[1:])
     return Finding(
         CODE,
         run.file.path,
@@ -169,6 +179,15 @@ def _of_numpy(project: Project, run: WorkerRun, index: int, loaders: list[Loader
             "old": old,
         },
         trace=project.trace(run.hops),
-        related=tuple(dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+        related=tuple(dict.fromkeys((*others, *(project.loader_place(loader) for loader in loaders)))),
         statement=call.statement,
+        severity="warning" if any(_is_reached(project, loader) for loader in loaders) else "info",
     )
+
+
+def _is_reached(project: Project, loader: Loader) -> bool:
+    """Whether the project has code that comes to a loader: a program, a call of its function, or an import."""
+    file, scope = loader.file, loader.site.scope
+    if scope == 0 or project.import_graph.is_program(file.path) or project.import_graph.roots(file.path) != {file.path}:
+        return True
+    return bool(project.world.calls.callers(Function(file, scope)))

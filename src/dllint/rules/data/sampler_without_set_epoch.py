@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.finding import Finding, Place
-from dllint.inference.values import Class, External, Instance, Site, Value
-from dllint.libraries.index import GIVES_ARGUMENTS, PLAIN_BASES, canonical
+from dllint.inference.values import Class, Instance, Site, Value
+from dllint.libraries.index import PLAIN_BASES, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.causes import Causes
 from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, shuffles
 from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
@@ -25,7 +26,7 @@ CODE = "DLL610"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[tuple[Loader, Instance, EpochLoop]] = Causes()
-    prepared = set(_prepared(project))
+    prepared = set(prepared_loaders(project.world))
     for loader in project.loaders:
         if (loader.file.path, loader.call) in prepared:
             continue
@@ -61,21 +62,6 @@ def _loops(project: Project, loader: Loader) -> Iterator[EpochLoop]:
     found = project.ask(TrainingLoops)
     yield from found.of(loader)
     yield from found.renewing(loader)
-
-
-def _prepared(project: Project) -> Iterator[tuple[str, int]]:
-    """The loaders that accelerate or Fabric wrap, each by file and call: their wrappers call `set_epoch` themselves
-    (`DataLoaderShard.__iter__` in accelerate/data_loader.py, `_FabricDataLoader.__iter__` in fabric/wrappers.py)."""
-    world = project.world
-    for name in sorted({name.rpartition(".")[2] for name in GIVES_ARGUMENTS}):
-        for file, index in world.called(name):
-            site = world.call_site(file, index, None)
-            called = world.values.evaluate(file.calls[index].func, site)
-            if any(isinstance(one, External) and canonical(one.name) in GIVES_ARGUMENTS for one in called):
-                for argument in file.calls[index].args:
-                    for value in world.values.evaluate(argument.value, site):
-                        if isinstance(value, Instance) and value.file is not None:
-                            yield value.file.path, value.call
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:

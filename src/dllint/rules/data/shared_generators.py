@@ -175,6 +175,12 @@ class Generators:
         major, minor = pins[0].version[:2]
         return f"torch {major}.{minor} in {pins[0].path}"
 
+    @staticmethod
+    def _handles_error(run: WorkerRun, index: int) -> bool:
+        """Whether a call runs only after an exception."""
+        file = run.file
+        return any(file.facts.regions[one].kind == "handler" for one in file.regions(file.calls[index].region))
+
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
         """Calls in worker code that draw from numpy's global generator, unless worker code seeds it."""
         # A framework that makes the loader seeds the global generators of its workers.
@@ -186,6 +192,8 @@ class Generators:
             for index, name in self.project.workers.external_calls(run, "numpy.random."):
                 if canonical(name) in SEEDERS or name.endswith("set_state"):
                     return []
-                if name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name:
+                draws = name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name
+                # After an error, another item is drawn in the place of a broken one.
+                if draws and not self._handles_error(run, index):
                     found.append((run, index))
         return found

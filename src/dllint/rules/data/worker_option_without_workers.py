@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.wording import counted, said
 from dllint.facts.nodes import Attribute, BoolOp, Constant, IfExp, Name
 from dllint.facts.schema import Expr
-from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
+from dllint.finding import Edit, Finding, Fix, Place, RemoveArgument, SetArgument
 from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project
@@ -25,12 +25,15 @@ _OFF = {"timeout": "0"}
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     given = WorkerOptions(project)
+    ignored: dict[tuple[str, int], list[Loader]] = {}
     for loader in project.loaders:
         clash = given.clash(loader)
         if clash is not None:
             yield _finding(loader, clash)
         elif given.ignored(loader):
-            yield _ignored(loader)
+            ignored.setdefault((loader.file.path, loader.site.scope), []).append(loader)
+    for loaders in ignored.values():
+        yield _ignored(loaders)
 
 
 def _finding(loader: Loader, clash: Clash) -> Finding:
@@ -63,7 +66,9 @@ def _example(name: str, option: str) -> str:
     return f"{name}=… if workers > 0 else {_OFF.get(option, 'None')}"
 
 
-def _ignored(loader: Loader) -> Finding:
+def _ignored(loaders: list[Loader]) -> Finding:
+    """The finding for the loaders of one function."""
+    loader, *others = sorted(loaders, key=lambda one: one.span)
     values = {
         "argument": loader.api.names.get("worker_init_fn", "worker_init_fn"),
         "count": loader.api.names.get("num_workers", "num_workers"),
@@ -75,6 +80,7 @@ def _ignored(loader: Loader) -> Finding:
         "ignored",
         values,
         severity="info",
+        related=tuple(Place(one.file.path, one.span, "nor is it here", alike=True) for one in others),
         statement=loader.file.calls[loader.call].statement,
     )
 

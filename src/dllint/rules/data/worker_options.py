@@ -164,7 +164,11 @@ class WorkerOptions:
         known = [value for value in found.values if isinstance(value, Const)]
         if found.absent or given is None or not known or not all(self._is_on(option, value) for value in known):
             return False
-        return not leaves(given, loader.file) & leaves(count, loader.file)
+        # `persistent = count > 0` before the call depends on the count as much as in it.
+        site = self.world.call_site(loader.file, loader.call, frame)
+        steps = self.origins.expressions(given, site) if isinstance(given, Name) else ()
+        words = leaves(count, loader.file)
+        return not any(leaves(expr, loader.file) & words for expr in (given, *(one.expr for one in steps)))
 
     # Guards
 

@@ -60,7 +60,7 @@ def _place(project: Project, loader: Loader) -> str | None:
     pinned = loader.flag("pin_memory")
     if not project.regimes(loader):
         return "memory"
-    if pinned is not False:
+    if pinned or (pinned is None and loader.named_anywhere("pin_memory")):
         return "page-locked memory" if pinned else "memory"
     return "shared memory" if shares_by_file(project, loader) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,13 @@ CODE = "DLL301"
 COPIES = 256 << 20
 """Bytes of the copies in all workers together from which they are worth reporting."""
 MIB = 1 << 20
+_LABELS = re.compile(r"(?:\A|_)(?:labels?|targets?|class(?:es)?|folds?|splits?|y)\d*(?:_[a-z]+)?\Z")
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
+    labels: list[tuple[Use, list[Hashable], Hashable]] = []
+    read_in: dict[Hashable, Hashable] = {}
     tables: set[tuple[str, Span]] = set()
     for loader in project.loaders:
         for value in project.shipped_objects(loader) if project.regimes(loader) else ():
@@ -80,9 +84,21 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     if array.source == "file" and not use.finding.fixes:
                         # So are the tables that one method reads in the same way.
                         keys.append((kept.file.path, kept.owner, kept.scope, use.finding.values["opener"]))
-                    causes.add(use, *keys)
+                    method = (kept.file.path, kept.owner, kept.scope)
+                    if _is_small_beside(kept, array):
+                        labels.append((use, keys, method))
+                    else:
+                        read_in.setdefault(method, keys[0])
+                        causes.add(use, *keys)
+    for use, keys, where in labels:
+        causes.add(use, *([read_in[where]] if where in read_in else []), *keys)
     # Another class may inherit the same statement, and read other columns.
     yield from (found for found in map(worst, causes) if (found.path, found.span) not in tables)
+
+
+def _is_small_beside(kept: Kept, array: Array) -> bool:
+    """Whether an array is the labels of what the same method reads, by its name: small beside the data."""
+    return array.size is None and array.source == "file" and _LABELS.search(kept.attr) is not None
 
 
 def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
@@ -184,7 +200,9 @@ def _under(
     if regime.method == "fork":
         if large:
             return 2, "fork", "info", regime
-        return (1, "whole_file_fork", "info", regime) if size is None and array.source == "file" else None
+        # Forked workers share it: of an unknown size, it counts only where the file could be mapped instead.
+        unknown = size is None and array.source == "file" and array.mappable
+        return (1, "whole_file_fork", "info", regime) if unknown else None
     if size is None:
         if array.source != "file":
             return None

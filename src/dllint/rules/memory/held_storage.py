@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
+    BinOp,
     BoolOp,
     CallRef,
     Compare,
+    Comprehension,
     Constant,
     Dict,
     IfExp,
     List,
     Name,
+    Opaque,
     Slice,
     Subscript,
     Tuple,
 )
 from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference.values import Const, Display, External, Frame, Instance, Site
+from dllint.inference.values import Const, Display, External, Frame, Instance, Mapping, Site, Unknown, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
 from dllint.linking.conditions import render
@@ -35,8 +39,17 @@ _TENSOR_ONLY = frozenset(
     {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
 ) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
 """Attributes that only tensors have."""
-JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
+JOINING = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack"})
 _BOUNDS = frozenset({"<", ">", "<=", ">="})
+_NO_TENSORS = re.compile(
+    r"(?:^|_)(?:name|path|file|filename|fname|text|caption|sentence|question|answer|meta|url|key|uid|scene|token)s?$",
+    re.IGNORECASE,
+)
+"""Keys of batches under which there are mostly lists of strings."""
+ADDING = ("append", "extend", "insert")
+"""Methods that put something into a list."""
+_ITEMS = frozenset({"get", "pop"})
+"""Methods of a dict that return one of its entries."""
 _REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
 
 
@@ -44,7 +57,7 @@ class Kept(NamedTuple):
     """A statement that puts a part of a batch into a container.
 
     Attributes:
-        how: "append", "extend" or "+=".
+        how: "append", "insert", "extend", "+=" or "=".
         expr: the part that is put there; `value_span` is its span.
     """
 
@@ -64,6 +77,7 @@ class Body:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
         tensors: names of parts that provably are tensors.
+        counters: names of numbers that loops count.
         replaced: the keys of a batch under which the body stores something else: `batch["x"] = batch["x"].cuda()`.
         on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
     """
@@ -79,6 +93,7 @@ class Body:
         self.whole: set[str] = set()
         self.parts: set[str] = set()
         self.tensors: set[str] = set()
+        self.counters: set[str] = set()
         self.replaced: dict[str, set[object]] = {}
         self.on_cpu = False
 
@@ -92,21 +107,38 @@ class Body:
     def kept(self, event: Event) -> Iterator[Kept]:
         """The parts of the batch that a statement keeps: `rows.append(x)`, `rows += [x]`."""
         added = event.value if event.detail == Operator("+") else None
-        if event.target is not None and isinstance(added, List):
-            for one in added.elements if event.value_span is not None else ():
-                if self.holds(one) and event.value_span is not None:
-                    yield Kept(event.target, "+=", one, event.value_span, event.span, event.span, event.region)
-        for name in ("append", "extend"):
+        if event.target is not None and added is not None and event.value_span is not None:
+            how = "+=" if isinstance(added, List) else "extend"
+            for one in added.elements if isinstance(added, List) else (added,):
+                if self.holds(one):
+                    yield Kept(event.target, how, one, event.value_span, event.span, event.span, event.region)
+        yield from self._put_under_key(event)
+        for name in ADDING:
             for index in self.file.facts.called.get(name, ()):
                 call = self.file.calls[index]
                 if call.scope != self.scope or call.statement != event.span or not self.inside(call.region):
                     continue
-                if not isinstance(call.func, Attribute) or len(call.args) != 1:
+                if not isinstance(call.func, Attribute) or len(call.args) != 1 + (name == "insert"):
                     continue
-                argument = call.args[0]
+                argument = call.args[-1]
                 if self.holds(argument.value):
                     places = (argument.value_span, call.span, call.statement, call.region)
                     yield Kept(call.func.value, name, argument.value, *places)
+
+    def _put_under_key(self, event: Event) -> Iterator[Kept]:
+        """The part of the batch that a statement keeps in a dict: `rows[number] = x`."""
+        target, value, span = event.target, event.value, event.value_span
+        if event.kind != "assign" or isinstance(event.detail, Operator) or not isinstance(target, Subscript):
+            return
+        if value is not None and span is not None and self._varies(target.index) and self.holds(value):
+            yield Kept(target.value, "=", value, span, event.span, event.span, event.region)
+
+    def _varies(self, key: Expr) -> bool:
+        """Whether the key of a dict differs from one batch to the next: a counter, or a part of the batch."""
+        parts = list(walk(key, self.file))
+        if any(isinstance(part, BinOp) and part.op == "%" for part in parts):
+            return False
+        return any(isinstance(part, Name) and part.id in self.counters | self.parts | self.whole for part in parts)
 
     def inside(self, region: int) -> bool:
         if self.region is None:
@@ -119,7 +151,9 @@ class Body:
             unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
         elif isinstance(kept.expr, Subscript):
             # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
-            unclear = kept.how == "extend" and isinstance(kept.expr.index, Constant)
+            key = kept.expr.index.value if isinstance(kept.expr.index, Constant) else None
+            named = isinstance(key, str) and _NO_TENSORS.search(key) is not None
+            unclear = isinstance(kept.expr.index, Constant) and (named or kept.how == "extend")
         else:
             unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
         return unclear and not self._joined(kept.container)
@@ -133,7 +167,10 @@ class Body:
         return key if isinstance(key, str) and not used else None
 
     def _follow(self, event: Event) -> None:
-        """Update the names by an assignment of the body."""
+        """Update the names by an assignment, or by a loop, of the body."""
+        if event.kind == "for" and event.detail != "comp" and event.target is not None and event.value is not None:
+            self.follow_loop(event.target, event.value)
+            return
         if event.kind != "assign" or event.target is None or event.value is None:
             return
         if isinstance(event.target, Name):
@@ -170,6 +207,37 @@ class Body:
         else:
             self._forget(name)
 
+    def follow_loop(self, target: Expr, iterable: Expr) -> None:
+        """Record the names that a loop over a part of a batch binds to parts of it, and those that it counts with."""
+        call = self.file.calls[iterable.index] if isinstance(iterable, CallRef) else None
+        last = last_name(call.func) if call is not None else None
+        targets = target.elements if isinstance(target, (Tuple, List)) else ()
+        if call is not None and last in ("range", "trange") and isinstance(target, Name):
+            self._forget(target.id)
+            self.counters.add(target.id)
+        elif call is not None and last == "enumerate" and len(targets) == 2 and call.args:
+            self.follow_loop(targets[1], call.args[0].value)
+            if isinstance(targets[0], Name):
+                self.counters.add(targets[0].id)
+        elif call is not None and last == "zip" and len(targets) == len(call.args):
+            for one, given in zip(targets, call.args, strict=True):
+                self.follow_loop(one, given.value)
+        elif call is not None and isinstance(call.func, Attribute) and last in ("items", "values") and not call.args:
+            names = targets[1:] if last == "items" else (target,)
+            self._bind_parts(names, self.holds(call.func.value))
+        else:
+            # Iterating a batch itself may give the keys of a dict.
+            whole = isinstance(iterable, Name) and iterable.id in self.whole
+            self._bind_parts((target,), not whole and self.holds(iterable))
+
+    def _bind_parts(self, targets: Sequence[Expr], held: bool) -> None:
+        for target in targets:
+            for name in walk(target, self.file):
+                if isinstance(name, Name):
+                    self._forget(name.id)
+                    if held:
+                        self.parts.add(name.id)
+
     def _is_whole(self, expr: Expr) -> bool:
         """Whether an expression is an unchanged batch, possibly moved: `batch.to(device)`."""
         if isinstance(expr, CallRef):
@@ -195,8 +263,12 @@ class Body:
             case Subscript(Name(name), Constant(key)) if key in self.replaced.get(name, ()):
                 return False
             case Subscript(value, key):
-                plain = isinstance(key, Slice) or (isinstance(key, Constant) and key.value is not None)
+                plain = self._is_basic(key) and (not isinstance(key, Constant) or key.value is not None)
                 return plain and self.holds(value)
+            case IfExp(_, body, orelse):
+                return self.holds(body) and self.holds(orelse)
+            case Comprehension():
+                return self._comprehension_holds(expr)
             case Tuple(elements) | List(elements):
                 return any(self.holds(part) for part in elements)
             case Dict(items):
@@ -205,8 +277,26 @@ class Body:
                 return self._call_holds(index)
         return False
 
+    def _is_basic(self, key: Expr) -> bool:
+        """Whether indexing a tensor by a key gives a view: by numbers and slices."""
+        if isinstance(key, Tuple):
+            # What is no expression of its own is `...`.
+            return all(isinstance(one, Opaque) or self._is_basic(one) for one in key.elements)
+        return isinstance(key, (Slice, Constant)) or (isinstance(key, Name) and key.id in self.counters)
+
+    def _comprehension_holds(self, expr: Comprehension) -> bool:
+        """Whether a list has parts of the batch: `[row for row in labels]`."""
+        if len(expr.clauses) != 1 or expr.key is not None:
+            return False
+        inner = Body(self.world, self.file, self.scope, self.region, self.frame)
+        inner.whole, inner.parts, inner.counters = set(self.whole), set(self.parts), set(self.counters)
+        inner.follow_loop(expr.clauses[0].target, expr.clauses[0].iterable)
+        return inner.holds(expr.element)
+
     def _call_holds(self, index: int) -> bool:
         call = self.file.calls[index]
+        if isinstance(call.func, Attribute) and call.func.attr in _ITEMS and self._is_whole(call.func.value):
+            return bool(call.args) and isinstance(call.args[0].value, Constant)
         copying = self.world.settings.copying_calls
         if isinstance(call.func, Attribute) and self.holds(call.func.value):
             operation = METHODS.get(call.func.attr)
@@ -242,11 +332,17 @@ class Body:
 
     def collects(self, container: Expr, region: int, span: Span) -> bool:
         """Whether the container is a list that outlives one iteration of the loop and only grows in it."""
-        if not isinstance(container, (Name, Attribute, Subscript)):
+        made = self.file.calls[container.index].func if isinstance(container, CallRef) else None
+        inside = made is not None and last_name(made) == "setdefault"
+        if not inside and not isinstance(container, (Name, Attribute, Subscript)):
             return False
         site = Site(self.file, self.scope, region, (span.line, span.column), self.frame)
         values = [value for value in self.world.values.evaluate(container, site) if not isinstance(value, Const)]
-        if not values or not all(isinstance(value, Display) and value.kind == "list" for value in values):
+        events = self.file.scopes[self.scope].events
+        if any(event.target == container and event.detail == Operator("+") for event in events):
+            # A list to which something is added remains that list.
+            values = [value for value in values if not isinstance(value, Unknown)]
+        if not values or not all(map(_grows, values)):
             return False
         if self.region is None and not self._is_older(container):
             return False
@@ -361,6 +457,13 @@ class Body:
             if isinstance(of, External) and of.name.startswith("torch.") and not of.name.startswith("torch.utils"):
                 return True
         return False
+
+
+def _grows(value: Value) -> bool:
+    """Whether a value is a list or a dict, or a deque without a maximum length."""
+    if isinstance(value, Instance) and value.of == External("collections.deque") and value.file is not None:
+        return not any(one.keyword == "maxlen" for one in value.file.calls[value.call].args) and value.call >= 0
+    return isinstance(value, Mapping) or (isinstance(value, Display) and value.kind == "list")
 
 
 def _asks_for_cuda(file: SourceFile, call: Call) -> bool:

@@ -23,7 +23,8 @@ from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
 from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.project.loaders import Loader
-from dllint.rules.memory.held_storage import JOINING, Body, Kept
+from dllint.project.prepared_loaders import prepared_loaders
+from dllint.rules.memory.held_storage import ADDING, JOINING, Body, Kept
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
@@ -73,6 +74,9 @@ class Batches:
         project = self.project
         self._all = {(one.file.path, one.call): one for one in project.loaders}
         with_workers = {key: one for key, one in self._all.items() if project.regimes(one)}
+        # What moves every batch to a device keeps no descriptors.
+        for made in prepared_loaders(self.world) if with_workers else ():
+            with_workers.pop(made, None)
         for name, how in _COLLECTING.items():
             self._any_workers = how == "cycle"
             self._by_call = self._all if self._any_workers else with_workers
@@ -89,7 +93,10 @@ class Batches:
             for scope, entry in enumerate(file.scopes):
                 for event in entry.events_of("for"):
                     if event.detail != "comp" and event.target is not None:
-                        yield from _Loop(self, file, scope, event).kept_batches()
+                        region = self.loop_regions(file).get((event.span, event.region), -1)
+                        yield from _Loop(self, file, scope, event, region).kept_batches()
+                for event, loop, taken in file.derived(taking, scope):
+                    yield from _Loop(self, file, scope, event, loop.number, taken).kept_batches()
                 yield from self._comprehensions(file, scope)
 
     def keeping_calls(self, file: SourceFile) -> list[int]:
@@ -147,13 +154,16 @@ class Batches:
                     yield from self._unpacked(expr, file, scope, event)
                     continue
                 target, iterable, _ = expr.clauses[0]
-                element = expr.element
-                parts = target.elements if isinstance(target, (Tuple, List)) and isinstance(element, Name) else ()
-                if element != target and not (joined and element in parts):
+                body = Body(self.world, file, scope)
+                bind(body, target, iterable)
+                if not body.holds(expr.element):
                     continue
                 site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                # Another part of a batch may be a number or a text, and a data set may be what is gone through.
+                whole = isinstance(expr.element, Name) and expr.element.id in body.whole
+                unclear = not joined and not whole and not isinstance(expr.element, CallRef)
                 for loader in self.loaders(iterable, site):
-                    if element == target or not self._is_counter(iterable, file, element, target):
+                    if not unclear or loader.gives_only_tensors:
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
 
     def _unpacked(self, expr: Expr, file: SourceFile, scope: int, event: Event) -> Iterator[KeptBatch]:
@@ -164,11 +174,6 @@ class Batches:
         for one in expr.elements if isinstance(expr, (List, Tuple)) else ():
             for loader in self.loaders(one.value, site) if isinstance(one, Starred) else ():
                 yield KeptBatch(loader, file, how, event.value_span, event.span)
-
-    @staticmethod
-    def _is_counter(iterable: Expr, file: SourceFile, element: Expr, target: Expr) -> bool:
-        counted = isinstance(iterable, CallRef) and last_name(file.calls[iterable.index].func) == "enumerate"
-        return counted and isinstance(target, (Tuple, List)) and target.elements[0] == element
 
     def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
         """The loaders whose batches iterating an expression yields."""
@@ -216,29 +221,80 @@ def gathering(file: SourceFile, scope: int) -> list[tuple[Event, list[tuple[Expr
                 if any(isinstance(one, Starred) for one in expr.elements):
                     here.append((expr, joined))
             elif isinstance(expr, Comprehension) and len(expr.clauses) == 1:
-                here += [(expr, joined)] if expr.kind == "list" and not expr.clauses[0].ifs else []
+                here += [(expr, joined)] if expr.kind in ("list", "dict") and not expr.clauses[0].ifs else []
         if here:
             found.append((event, here))
     return found
 
 
 def extending(file: SourceFile, scope: int) -> list[RegionRef]:
-    """Return the regions of the statements of a scope that add a list: `kept += [batch]`."""
+    """Return the regions of the statements of a scope that may put a batch somewhere: `kept += [batch]`, `kept[number]
+    = batch`."""
     return [
         RegionRef(event.region)
         for event in file.scopes[scope].events
-        if event.detail == Operator("+") and isinstance(event.value, List)
+        if event.detail == Operator("+") or isinstance(event.target, Subscript)
     ]
 
 
-class _Loop(Body):
-    """A `for` loop that may iterate batches."""
+def taking(file: SourceFile, scope: int) -> list[tuple[Event, RegionRef, Expr]]:
+    """Return the assignments of `iter(loader)` in a scope, each with a loop beside it that takes the batches one by
+    one, and what they are taken from: `batch = next(batches)`."""
+    calls = [file.calls[index] for index in file.facts.called.get("next", ()) if file.calls[index].scope == scope]
+    found: dict[tuple[Span, int], tuple[Event, RegionRef, Expr]] = {}
+    for event in file.scopes[scope].events_of("assign") if calls else ():
+        made = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
+        if made is None or made.func != Name("iter") or len(made.args) != 1 or event.target is None:
+            continue
+        for call in calls:
+            around = list(file.regions(call.region)) if call.args and call.args[0].value == event.target else []
+            for region in around:
+                entry = file.facts.regions[region]
+                if entry.kind in ("for", "while") and entry.parent == event.region:
+                    found.setdefault((event.span, region), (event, RegionRef(region), event.target))
+    return list(found.values())
 
-    def __init__(self, batches: Batches, file: SourceFile, scope: int, event: Event) -> None:
-        region = batches.loop_regions(file).get((event.span, event.region), -1)
+
+def bind(body: Body, target: Expr, iterable: Expr) -> None:
+    """Record the names that a loop binds to a batch, or to parts of one."""
+    call = body.file.calls[iterable.index] if isinstance(iterable, CallRef) else None
+    last = last_name(call.func) if call is not None else None
+    if last == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
+        if isinstance(target.elements[0], Name):
+            body.counters.add(target.elements[0].id)
+        bind(body, target.elements[1], Name(""))
+    elif call is not None and last in AROUND_ITERABLES and call.args:
+        bind(body, target, call.args[0].value)
+    elif last == "zip":
+        return
+    elif isinstance(target, Name):
+        body.whole.add(target.id)
+    elif isinstance(target, (Tuple, List)):
+        body.parts.update(part.id for part in walk(target, body.file) if isinstance(part, Name))
+
+
+class _Loop(Body):
+    """A loop that may iterate batches.
+
+    `taken` is the iterator from which it takes them by `next`; None if it is a `for` loop over the loader itself.
+    """
+
+    def __init__(
+        self, batches: Batches, file: SourceFile, scope: int, event: Event, region: int, taken: Expr | None = None
+    ) -> None:
         super().__init__(batches.world, file, scope, region)
         self.batches = batches
         self.event = event
+        self.taken = taken
+
+    def _follow(self, event: Event) -> None:
+        value = event.value
+        call = self.file.calls[value.index] if isinstance(value, CallRef) else None
+        taken = self.taken is not None and call is not None and call.func == Name("next")
+        if taken and call is not None and call.args[:1] and call.args[0].value == self.taken and event.target:
+            bind(self, event.target, Name(""))
+        else:
+            super()._follow(event)
 
     def kept_batches(self) -> Iterator[KeptBatch]:
         """The parts of each batch that the body keeps, or that functions called with a batch keep."""
@@ -247,9 +303,10 @@ class _Loop(Body):
         handing = self._handing()
         if not handing and not self._keeps():
             return
-        self._bind(self.event.target, self.event.value)
-        if not self.whole and not self.parts:
-            return
+        if self.taken is None:
+            bind(self, self.event.target, self.event.value)
+            if not self.whole and not self.parts:
+                return
         found: list[tuple[Body, Kept]] = []
         for event in self.statements():
             found += ((self, one) for one in self.kept(event))
@@ -275,7 +332,7 @@ class _Loop(Body):
 
     def _keeps(self) -> bool:
         """Whether the body puts anything into a container."""
-        calls = (index for name in ("append", "extend") for index in self.file.facts.called.get(name, ()))
+        calls = (index for name in ADDING for index in self.file.facts.called.get(name, ()))
         return any(
             self.file.calls[index].scope == self.scope and self.inside(self.file.calls[index].region) for index in calls
         ) or any(self.inside(region.number) for region in self.file.derived(extending, self.scope))
@@ -309,23 +366,6 @@ class _Loop(Body):
             body.on_cpu = self.on_cpu
             if body.whole or body.parts:
                 yield from ((body, kept) for event in body.statements() for kept in body.kept(event))
-
-    def _bind(self, target: Expr, iterable: Expr) -> None:
-        """Record the names that the loop binds to a batch, or to parts of one."""
-        if isinstance(iterable, CallRef):
-            call = self.file.calls[iterable.index]
-            if last_name(call.func) == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
-                self._bind(target.elements[1], Name(""))
-                return
-            if last_name(call.func) == "zip":
-                return
-            if last_name(call.func) in AROUND_ITERABLES and call.args:
-                self._bind(target, call.args[0].value)
-                return
-        if isinstance(target, Name):
-            self.whole.add(target.id)
-        elif isinstance(target, (Tuple, List)):
-            self.parts.update(part.id for part in target.elements if isinstance(part, Name))
 
     def _counters(self) -> set[str]:
         """Names that count iterations of the loop: from `enumerate`, and those that the body adds to."""

@@ -13,6 +13,7 @@ from dllint.project import Project
 from dllint.project.arrays import Array
 from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_code import By
+from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.objects_from_files import Records
@@ -47,13 +48,15 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
                 continue
             filled = project.ask(RecordsPerItem).filled(value, kept, holder)
             if filled is not None:
-                yield keeping, Held(None, None, filled)
+                tensors = any(many.kept == kept for many in project.tensors.many(value))
+                yield keeping, Held(None, None, filled, tensors=tensors)
             continue
         reading = held.reading
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
         if not by_item and code.keyed(value, kept.attr, holder):
             texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
-            nested = reading is not None and reading.kind == RECORDS and code.goes_into_fields(value, kept.attr, holder)
+            records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
+            nested = records_of and code.goes_into_fields(value, kept.attr, holder)
             texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
             by_item = nested or texts_of_items or records.grouped(kept)
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
@@ -67,8 +70,9 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if reading is not None and reading.kind == COLUMN and not any(texts):
             continue
         opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
-        fields_of = (code.has_fields, code.drawn, code.has_attributes)
+        fields_of = (code.has_fields, code.drawn, code.has_attributes, code.goes_into_fields)
         by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
+        by_field = by_field or (opaque and are_lists_or_strings(code, value, kept.attr, holder))
         if opaque and (collected is not None or not by_field):
             continue
         if reading is not None and reading.kind == OPAQUE and _is_chosen(project, value):

@@ -56,7 +56,7 @@ from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
-from dllint.rules.memory.objects_made_in_loops import MadeInLoops
+from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
 from dllint.span import Span
 
@@ -93,7 +93,7 @@ class Records(Readings):
             return None
         known = [one for one in kept.values if not isinstance(one, (Const, Unknown))]
         # An empty list beside others is what is there before they are read.
-        some = [one for one in known if not self._stays_empty(one)] or known
+        some = [one for one in known if not stays_empty(self.datasets, one)] or known
         held = [self._collection(value, 0) for value in some]
         if held and all(held):
             return held[0]
@@ -116,14 +116,6 @@ class Records(Readings):
         if made and all(made):
             return Held(None, None, made[0])
         return None
-
-    def _stays_empty(self, value: Value) -> bool:
-        """Whether a value is an empty list or dict of the program that nothing fills."""
-        written = value.written.expr if isinstance(value, (Display, Mapping)) else None
-        empty = isinstance(written, (List, Dict)) and not (
-            written.elements if isinstance(written, List) else written.items
-        )
-        return empty and isinstance(value, (Display, Mapping)) and next(self.datasets.filling(value), None) is None
 
     def _listed_rows(self, kept: Kept) -> Reading | None:
         """The reading whose rows `list(load_dataset(path))`, or whose cells `list(table["text"])`, makes objects of;
@@ -167,14 +159,23 @@ class Records(Readings):
         if self._listed_rows(kept) is not None:
             return None
         for value in kept.values:
-            reading = self.of_instance(value) if isinstance(value, Instance) else None
+            reading = self.of_instance(value) or self._array_of_column(value) if isinstance(value, Instance) else None
             # `frame.text` and `frame["text"].values` are attributes of what is external.
-            traced = isinstance(value, Unknown) or (isinstance(value, External) and is_column(written))
-            if reading is None and traced and written is not None:
+            if reading is None and isinstance(value, (Unknown, External)) and written is not None:
                 reading = self.trace(written, kept.site)
             if reading is not None and reading.kind == FRAME:
                 return Held(reading, None)
         return None
+
+    def _array_of_column(self, value: Instance) -> Reading | None:
+        """The reading of the table whose column becomes an array: `np.array(table["text"])`."""
+        if not isinstance(value.of, External) or canonical(value.of.name) not in ("numpy.array", "numpy.asarray"):
+            return None
+        args = value.file.calls[value.call].args if value.file is not None and value.call >= 0 else ()
+        if len(args) != 1 or value.file is None:
+            return None
+        found = self.trace(args[0].value, self.world.call_site(value.file, value.call, value.frame))
+        return found if found is not None and found.kind == FRAME and is_column(without_values(args[0].value)) else None
 
     def grouped(self, kept: Kept) -> bool:
         """Whether an attribute keeps a dict of lists, in which records are grouped by one of their fields."""
@@ -486,12 +487,13 @@ class Records(Readings):
             if not isinstance(value, (Display, Mapping)):
                 continue
             written = value.written
-            if isinstance(written.expr, CallRef) and written.site.file.calls[written.expr.index].args:
-                found = self.through_call(written.expr.index, written.site)
+            display = as_display(written.expr, written.site.file)
+            if isinstance(display, CallRef) and written.site.file.calls[display.index].args:
+                found = self.through_call(display.index, written.site)
                 if found is not None:
                     return found
-            if written.expr is not expr and not isinstance(written.expr, CallRef):
-                found = self.object(written.expr, written.site, depth + 1)
+            if written.expr is not expr and not isinstance(display, CallRef):
+                found = self.object(display, written.site, depth + 1)
                 if found is not None:
                     return found
             for change in islice(self.datasets.filling(value), limits.CHANGES.most):

@@ -43,6 +43,15 @@ _RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"
 _NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
 
 
+def stays_empty(datasets: Datasets, value: Value) -> bool:
+    """Whether a value is an empty list, tuple or dict of the program that nothing fills."""
+    if not isinstance(value, (Display, Mapping)):
+        return False
+    written = value.written.expr
+    empty = isinstance(written, (List, Tuple, Dict)) and not written.children()
+    return empty and next(datasets.filling(value), None) is None
+
+
 class MadeInLoops:
     """Finds containers of new objects whose number depends on data that only a run knows."""
 

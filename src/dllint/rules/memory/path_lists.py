@@ -27,6 +27,7 @@ from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
+from dllint.project.item_expressions import adds_a_list
 from dllint.project.path_use import shows, takes_path
 
 if TYPE_CHECKING:
@@ -177,14 +178,14 @@ class _Function:
         """Record the uses of parts inside an expression, except those in calls."""
         if isinstance(expr, (CallRef, Constant, LambdaRef, Compare, Name)):
             return
-        joins = (isinstance(expr, BinOp) and expr.op in ("/", "+", "%")) or (
-            isinstance(expr, FString) and len(expr.values) > 1
-        )
+        joins = isinstance(expr, FString) and len(expr.values) > 1
+        lists = isinstance(expr, BinOp) and adds_a_list(expr)
+        joins = joins or (isinstance(expr, BinOp) and expr.op in ("/", "+", "%") and not lists)
         for one in _inner(expr):
             part = self._part(one, at)
             if part is None:
                 self._inside(one, at, found)
-            elif joins or isinstance(expr, (List, Tuple, nodes.Set, Dict)):
+            elif joins or lists or isinstance(expr, (List, Tuple, nodes.Set, Dict)):
                 found.setdefault(part, set()).add(PATH if joins else _OTHER)
 
     def _given_to(self, index: int, keyword: Optional[str], value: Expr, part: _Part) -> _Uses:

@@ -49,6 +49,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 kept = keeping.kept
                 if held.table and not grows_when_forked(regimes):
                     continue
+                # Where workers start by another method than fork, their descriptors matter more.
+                if held.tensors and any(regime.method != "fork" for regime in regimes):
+                    continue
                 judged = [
                     (rank, regime)
                     for regime in regimes

@@ -40,7 +40,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS
+from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, NO_COLUMNS
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
@@ -113,7 +113,7 @@ class Reading:
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
     is None for objects that the program itself makes. `filled` is the statement that puts them into a container. With
-    `keys` they are the keys of a dict.
+    `keys` they are the keys of a dict. `tensors`: each of them holds tensors of its own.
 
     Without a size and a reading, loops over data make one per item.
     """
@@ -122,6 +122,7 @@ class Held:
     size: int | None
     filled: tuple[SourceFile, Span] | None = None
     keys: bool = False
+    tensors: bool = False
 
     @property
     def table(self) -> bool:
@@ -175,7 +176,9 @@ class Readings(ABC):
                 return self.trace(expr.value, site)
             case Attribute():
                 base = self.trace(expr.value, site)
-                if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
+                if base is not None and base.kind == FRAME:
+                    return None if expr.attr in NO_COLUMNS else self._element(base)
+                if base is not None and base.kind == ROWS and base.level > 0:
                     return self._element(base)
                 if base is not None and (records := self._part_of(base, expr, site)) is not None:
                     return records
@@ -189,7 +192,8 @@ class Readings(ABC):
         if read:
             # A format of several whose content is unknown does not hide the others.
             return next((one for one in read if one.kind != OPAQUE), read[0])
-        if not any(isinstance(value, (Unknown, Instance)) for value in values):
+        # `frame["text"].values` is an attribute of what a call returned.
+        if not any(isinstance(one, (Unknown, Instance)) or _is_of_result(one) for one in values):
             return None
         match expr:
             case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
@@ -459,6 +463,10 @@ def _delayed(func: CallRef, tasks: Expr, site: Site) -> tuple[Expr, Site] | None
     return made.args[0].value, site
 
 
+def _is_of_result(value: Value) -> bool:
+    return isinstance(value, External) and "()." in value.name
+
+
 def _is_text(reading: Reading) -> bool:
     """Whether a reading is a string: a whole file, a line, or a field of a row."""
     return reading.kind == TEXT or reading.level > (reading.kind != LINES)
@@ -476,7 +484,7 @@ def without_values(expr: Expr) -> Expr:
 def is_column(expr: Expr | None) -> bool:
     """Whether an expression selects a column of a table, judged by its syntax: `table.text`, `table["text"]`."""
     if isinstance(expr, Attribute):
-        return expr.attr not in ("columns", "dtypes", "index", "shape")
+        return expr.attr not in NO_COLUMNS
     return isinstance(expr, Subscript) and isinstance(expr.index, Constant)
 
 

@@ -11,7 +11,8 @@ from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
-from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
+from dllint.inference.values import NONE, Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
+from dllint.libraries.index import RECORD_MAKERS, canonical
 from dllint.libraries.records import gives_tokens
 from dllint.linking.expressions import as_display
 from dllint.linking.source import SourceFile
@@ -19,7 +20,7 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
-from dllint.rules.memory.objects_made_in_loops import MadeInLoops
+from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.path_lists import PATH, used_parts
 from dllint.span import Span
 
@@ -43,10 +44,9 @@ class RecordsPerItem:
         code = self.project.item_code
         if not code.indexed(value, kept.attr, holder):
             return None
-        if any(many.kept == kept for many in self.project.tensors.many(value)):
-            # That they hold tensors matters more.
-            return None
         known = [one for one in kept.values if not isinstance(one, (Const, Unknown))]
+        # An empty list beside others is what is there before they are made.
+        known = [one for one in known if not stays_empty(self.project.datasets, one)]
         places = [self._place(one, 0) for one in known]
         if not places or not all(places):
             return None
@@ -155,7 +155,8 @@ class RecordsPerItem:
             return len(written.items) > 1
         if isinstance(written, CallRef) and gives_tokens(site.file.calls[written.index]):
             return True
-        values = self.world.values.evaluate(expr, site)
+        # A function that gives None for some items makes records of the others.
+        values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
         return bool(values) and all(self._is_made_of_parts(one) for one in values)
 
     def _is_plain(self, value: Instance) -> bool:
@@ -178,11 +179,13 @@ class RecordsPerItem:
         )
 
     def _is_made_of_parts(self, value: Value) -> bool:
+        if isinstance(value, Instance) and isinstance(value.of, External):
+            return canonical(value.of.name) in RECORD_MAKERS
         if isinstance(value, Instance):
             return self._is_plain(value)
         if not isinstance(value, (Display, Mapping)):
             return False
-        written = value.written.expr
+        written = as_display(value.written.expr, value.written.site.file)
         if isinstance(written, (Tuple, List, Dict)):
             parts = written.items if isinstance(written, Dict) else written.elements
             if len(parts) > 1:

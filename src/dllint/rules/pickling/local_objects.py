@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
 from dllint.libraries.index import NAMED_AS_WRAPPED, PICKLE_BY_VALUE, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
+from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, decorated, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Kept
@@ -37,6 +38,11 @@ class UnpicklableFunction(Sent):
         return self.file.scopes[self.scope].kind == "lambda"
 
     @property
+    def within(self) -> int | None:
+        entry = self.file.scopes[self.scope]
+        return entry.parent if entry.kind == "function" else None
+
+    @property
     def place(self) -> Place:
         kind = self.file.scopes[self.scope].kind
         what = "the lambda" if self.is_lambda else f"the {kind}"
@@ -47,6 +53,20 @@ class UnpicklableFunction(Sent):
         """ "a lambda", "the local class `Squares`"."""
         entry = self.file.scopes[self.scope]
         return "a lambda" if self.is_lambda else f"the local {entry.kind} `{entry.name}`"
+
+    @property
+    def uses(self) -> tuple[Place, ...]:
+        entry = self.file.scopes[self.scope]
+        if self.is_lambda or self.role or entry.parent < 0:
+            return ()
+        around = self.file.scopes[entry.parent].span
+        given = (
+            call.span
+            for index in range(len(self.file.facts.calls))
+            if around.covers((call := self.file.calls[index]).span)
+            and any(Name(entry.name) in without_calls(argument.value) for argument in call.args)
+        )
+        return tuple(Place(self.file.path, span, f"`{entry.name}` is used here") for span in given)
 
     def error(self, pythons: Iterable[tuple[int, int]]) -> str:
         """The error of the given Python versions when they pickle it, without the exception's class if the versions

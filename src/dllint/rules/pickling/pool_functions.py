@@ -39,7 +39,7 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
         if api is None or not surely_processes(project, launch):
             continue
         for method in pickling_methods(project, launch, api):
-            for function in _given(project, launch):
+            for function in given_functions(project, launch):
                 if is_lost(function):
                     yield SentFunction(function, launch, method)
 
@@ -59,7 +59,8 @@ def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iter
     yield from [one for one in methods if one.shown][:1] or methods[:1]
 
 
-def _given(project: Project, launch: Launch) -> Iterator[Function]:
+def given_functions(project: Project, launch: Launch) -> Iterator[Function]:
+    """The functions that a launch is given as its target, also those that a partial there binds."""
     for value in project.world.values.passed(launch.target) if launch.target is not None else ():
         yield from functions_in(project.world, value)
 

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name
 from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import NONE, Class, Function, Instance
 from dllint.libraries.index import LAUNCHERS
-from dllint.linking.conditions import Atom, contradict, path_atoms
-from dllint.linking.expressions import walk
+from dllint.linking.conditions import contradict
+from dllint.linking.object_conditions import object_conditions, of_module
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept, Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
-from dllint.rules.pickling.pool_functions import is_lost, pickling_methods, surely_processes
+from dllint.rules.pickling.pool_functions import given_functions, is_lost, pickling_methods, surely_processes
 from dllint.rules.pickling.started_processes import STARTED, started_earlier
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, refusal_of
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-_FIRST = re.compile(r"\W")
-"""What ends the first name in the text of a condition."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +59,10 @@ def sent_arguments(project: Project) -> Iterator[SentArgument]:
         if api is None or not (surely_processes(project, launch) or _is_own_process(project, launch)):
             continue
         for method in pickling_methods(project, launch, api):
+            # What a partial of the target binds is part of the target: DLL207 reports it.
+            told = [(one.file, one.file.scopes[one.scope].header) for one in given_functions(project, launch)]
             found = (one for target in launch.targets for one in _of_target(project, launch, method, target))
+            found = (one for one in found if (one.file, one.span) not in told)
             yield from (one for one in found if not (one.forked_context and _chooses(project, launch)))
 
 
@@ -117,9 +115,11 @@ def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Ins
         if piece.initial and not piece.given and piece.kept is not None:
             stored = _stored(project, owner, piece)
             full = [one for one in stored if any(value != NONE for value in one.values)]
-            if _is_alternative(project, owner, piece.path) or (
-                full and all(_excluded(project, launch, owner, one) for one in full)
-            ):
+            # The branches of an `if` may store different objects: only one of them is this piece.
+            full = [one for one in full if piece.value in one.values] or full
+            if _is_alternative(project, owner, piece.path) or _excludes_module(launch, piece.kept):
+                continue
+            if full and all(_excluded(project, launch, owner, one) for one in full):
                 continue
             certain = _certainly_kept(project, owner, piece)
             for sent in _judged(project, launch, method, f"{owner.of.name}.{piece.path}", piece):
@@ -153,29 +153,23 @@ def _excluded(project: Project, launch: Launch, owner: Instance, kept: Kept) -> 
         return False
     if Class(file, around) not in project.world.hierarchy.line(owner.of):
         return False
-    here = _tests_of_object(file, call.scope, call.region)
+    here = object_conditions(file, call.scope, call.region)
     if not here:
         return False
-    if contradict(here, _tests_of_object(kept.file, kept.store.scope, kept.store.event.region)):
+    if contradict(here, object_conditions(kept.file, kept.store.scope, kept.store.event.region)):
         return True
     ways = [one for one in project.world.calls.callers(Function(kept.file, kept.scope)) if one.call >= 0]
     calls = [(one.file, one.file.calls[one.call]) for one in ways]
-    return bool(calls) and all(contradict(here, _tests_of_object(where, way.scope, way.region)) for where, way in calls)
+    before = [object_conditions(where, way.scope, way.region) for where, way in calls]
+    return bool(before) and all(contradict(here, one) for one in before)
 
 
-def _tests_of_object(file: SourceFile, scope: int, region: int) -> list[Atom]:
-    """The conditions on a path that read attributes of the method's object, comparable between its methods."""
-    params = file.scopes[scope].params
-    tests = (file.facts.regions[one].expr for one in file.regions(region))
-    read = {
-        part.attr
-        for test in tests
-        if test is not None
-        for part in walk(test, file)
-        if isinstance(part, Attribute) and params and part.value == Name(params[0].name)
-    }
-    found = path_atoms(file, scope, region)
-    return [atom._replace(scope=("", 0)) for atom in found if _FIRST.split(atom.text, maxsplit=1)[0] in read]
+def _excludes_module(launch: Launch, kept: Kept) -> bool:
+    """Whether names of the module choose between a launch and the assignment of an attribute, of whatever object."""
+    call = launch.file.calls[launch.call]
+    here = object_conditions(launch.file, call.scope, call.region)
+    there = object_conditions(kept.file, kept.store.scope, kept.store.event.region) if here else []
+    return contradict((one for one in here if of_module(one)), (one for one in there if of_module(one)))
 
 
 def _certainly_kept(project: Project, owner: Instance, piece: Piece) -> bool:

@@ -46,9 +46,19 @@ class Sent:
         return ""
 
     @property
+    def within(self) -> int | None:
+        """The scope of its file in which it is defined, if one edit mends all that stand there for one attribute."""
+        return None
+
+    @property
     def through(self) -> tuple[str, Span] | None:
         """Where the handle is opened that it reads through; None if there is none."""
         return None
+
+    @property
+    def uses(self) -> tuple[Place, ...]:
+        """Where the function that creates it passes it on by its name."""
+        return ()
 
     @property
     def files(self) -> set[str]:
@@ -87,9 +97,11 @@ def unpicklable(
         for one in sent(loader, regime):
             worst = pickling_regime(project, loader, code, one.files, one.holder)
             if worst is not None:
-                causes.add((one, loader, worst), *_causes(one))
+                causes.add((one, loader, worst), *_causes(one, loader))
     for uses in causes:
-        uses.sort(key=lambda use: (not use[0].sure, rank(use[2]), use[0].through is not None))
+        uses.sort(
+            key=lambda use: (not use[0].sure, rank(use[2]), use[0].through is not None, use[0].file.path, use[0].span)
+        )
         one, loader, regime = uses[0]
         message, severity = judged(regime)
         sure = one.sure and not project.rests_on_guess(loader, regime, one.holder)
@@ -97,6 +109,8 @@ def unpicklable(
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
         related = [Place(path, span, "this one cannot be pickled either", alike=True) for path, span in sorted(others)]
         related += [project.loader_place(other) for _, other, _ in uses]
+        shown = {(place.path, place.span.line) for place in related}
+        related[:0] = [place for place in one.uses if (place.path, place.span.line) not in shown]
         kept = one.kept
         if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
             related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
@@ -122,10 +136,11 @@ def unpicklable(
         )
 
 
-def _causes(one: Sent) -> Iterator[Hashable]:
+def _causes(one: Sent, loader: Loader) -> Iterator[Hashable]:
     """The keys of what one edit fixes: the object itself, all of one statement, and the alternatives that branches
     of an `if` assign to the same attribute or variable. Objects of one kind that a method keeps are one defect too:
-    three attributes that each hold an h5py file; so are a connection and its cursor."""
+    three attributes that each hold an h5py file; so are a connection and its cursor, and functions that one function
+    defines for one attribute of what a loader reads, such as the steps of a transform."""
     yield one.file.path, one.span
     if one.through is not None:
         yield one.through
@@ -133,6 +148,8 @@ def _causes(one: Sent) -> Iterator[Hashable]:
         yield one.file.path, one.statement
     yield from _chosen(one)
     kept = one.kept
+    if kept is not None and one.within is not None:
+        yield one.file.path, one.within, kept.file.path, kept.scope, kept.attr, loader.file.path, loader.call
     written_here = kept is not None and kept.file is one.file and kept.store.event.span == one.statement
     if kept is not None and kept.owner is not None and written_here:
         yield kept.owner.key, kept.scope, kept.attr

@@ -41,7 +41,7 @@ from dllint.libraries.torch.cuda import (
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.start_methods.backends import INIT_PROCESS_GROUP, backends
-from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine
+from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine, needs_tensor_on_gpu
 
 if TYPE_CHECKING:
     from dllint.project import Project
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _ON_DEVICE = ("cuda", "to", "pin_memory", "type", "backward", "init_process_group", *sorted(MAKES_BESIDE))
 _FLAGS = ("cuda", "gpu", "device")
 _CATCHING = ("RuntimeError", "Exception", "BaseException")
-_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
+_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu", "npu", "mlu", "musa", "xla", "mtia")
 
 
 class Cuda:
@@ -279,7 +279,8 @@ class Cuda:
             yield from self._kinds(self.world.values.evaluate(named.expr, named.site), depth + 1)
 
     def wanted(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
-        """Whether the conditions around a call can be true. An unknown flag about CUDA counts as possible."""
+        """Whether the conditions around a call can be true in a process without CUDA. An unknown flag about CUDA counts
+        as possible."""
         call = file.calls[index]
         if call.region and self.world.impossible(self.world.call_site(file, index, frame)):
             return False
@@ -290,6 +291,8 @@ class Cuda:
             at = tested_at(entry, (call.statement.line, call.statement.column))
             site = Site(file, call.scope, entry.parent, at, frame)
             text = render(entry.expr, file, 200).lower()
+            if needs_tensor_on_gpu(self.world, entry.expr, entry.holds, site):
+                return False
             if not any(flag in text for flag in _FLAGS) or "is_available" in text:
                 if entry.holds and not self._made(entry.expr, site):
                     return False

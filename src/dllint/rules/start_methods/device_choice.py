@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeGuard
 
-from dllint.facts.nodes import Constant, IfExp
+from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, IfExp, Name, Not
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
@@ -25,6 +25,46 @@ _AVAILABLE = re.compile(
 def asks_the_machine(test: Expr | None, site: Site) -> bool:
     """Whether a test only checks for a GPU."""
     return test is not None and _AVAILABLE.fullmatch(render(test, site.file, 200)) is not None
+
+
+def needs_tensor_on_gpu(world: World, test: Expr, holds: bool, site: Site, depth: int = 0) -> bool:
+    """Whether a test has an outcome only for a tensor that is on the GPU already: `x.is_cuda`, or a variable that is
+    true only there. CUDA was then initialized where the tensor was put there."""
+    if isinstance(test, Not):
+        return needs_tensor_on_gpu(world, test.operand, not holds, site, depth)
+    if isinstance(test, BoolOp):
+        parts = [needs_tensor_on_gpu(world, part, holds, site, depth) for part in test.values]
+        return any(parts) if (test.op == "and") is holds else all(parts)
+    if isinstance(test, Attribute):
+        return holds and test.attr == "is_cuda"
+    if isinstance(test, Compare):
+        asked = isinstance(test.left, Attribute) and test.left.attr == "type" and test.left.value
+        of_device = isinstance(asked, Attribute) and asked.attr == "device"
+        return holds and of_device and test.comparisons == (("==", Constant("cuda")),)
+    if not isinstance(test, Name) or not holds or limits.DEVICE_DEPTH.exceeded(depth):
+        return False
+    return _is_flag(world, test, site, depth + 1)
+
+
+def _is_flag(world: World, name: Name, site: Site, depth: int) -> bool:
+    """Whether a variable is true only where a tensor is on the GPU."""
+    asked = False
+    for binding, where in world.symbols.lookup(name.id, site):
+        if binding.kind != "value" or binding.expr is None:
+            return False
+        if isinstance(binding.expr, Constant) and not binding.expr.value:
+            continue
+        asked = True
+        if not needs_tensor_on_gpu(world, binding.expr, True, where, depth):
+            tests = (where.file.facts.regions[one] for one in where.file.regions(where.region))
+            around = (
+                needs_tensor_on_gpu(world, entry.expr, entry.holds, where._replace(region=entry.parent), depth)
+                for entry in tests
+                if entry.kind == "if" and entry.expr is not None
+            )
+            if not any(around):
+                return False
+    return asked
 
 
 class DeviceChoice:

@@ -21,6 +21,7 @@ from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
+from dllint.rules.threads.small_images import are_few, is_small
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class OpenCV:
             if root in entered:
                 continue
             for index, name in self.project.workers.external_calls(run, "cv2."):
-                if self.uses_pool(name):
+                if self._starts_pool(run, index, name):
                     entered.add(root)
                     yield run, index, ""
                     break
@@ -149,11 +150,21 @@ class OpenCV:
         own = isinstance(value.of, Class) and self.world.hierarchy.method(value.of, "apply") is not None
         found = next((name for name in names if canonical(name) in RUNS_OPENCV), None)
         if found is not None and not own:
-            return found
+            return None if found.endswith(".Resize") and self._gives_few(value) else found
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return None
         inside = (self._running(one, depth + 1) for one in held_by(self.world, value))
         return next((name for name in inside if name is not None), None)
+
+    def _gives_few(self, transform: Instance) -> bool:
+        """Whether a transform resizes to an image that is too small for the pool."""
+        actuals = self.world.made_with(transform)
+        sides = [
+            actuals.keywords.get(name) or (actuals.positional[at] if at < len(actuals.positional) else None)
+            for at, name in enumerate(("height", "width"))
+        ]
+        plain = not {"interpolation", "mask_interpolation"} & actuals.keywords.keys() and len(actuals.positional) < 3
+        return plain and are_few(*(self.world.values.passed(one) if one is not None else () for one in sides))
 
     def beginning(self, one: Uncapped) -> Hop | None:
         """The first cv2 call, reads included, that workers run from the entry point of a use; None if that is the
@@ -184,11 +195,14 @@ class OpenCV:
                 if (run.root, run.entry) != (one.run.root, one.run.entry) or (run.file.path, run.scope) in taken:
                     continue
                 for index, name in self.project.workers.external_calls(run, "cv2."):
-                    if self.uses_pool(name):
+                    if self._starts_pool(run, index, name):
                         taken.add((run.file.path, run.scope))
                         call = run.file.calls[index]
                         yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
                         break
+
+    def _starts_pool(self, run: WorkerRun, index: int, name: str) -> bool:
+        return self.uses_pool(name) and not is_small(self.world, run.file, index, name, run.frame)
 
     @staticmethod
     def uses_pool(name: str) -> bool:

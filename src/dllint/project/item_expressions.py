@@ -1,0 +1,46 @@
+"""Expressions in the functions that read items: names for them, and sums of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import BinOp, List, Name
+from dllint.facts.schema import Expr
+
+if TYPE_CHECKING:
+    from dllint.project.item_run import ItemRun
+
+
+def joins_lists(expr: BinOp, known: list[Expr]) -> bool:
+    """Whether a sum joins lists: `row + [0] * n`, `[first] + row + [last]`. To an array, `row + [0.5, 0.5]` adds
+    numbers."""
+    parts = list(_summands(expr))
+    lists = sum(isinstance(one, List) for one in parts)
+    return any(one in known for one in parts) and (lists > 1 or any(map(repeats_list, parts)))
+
+
+def adds_a_list(expr: BinOp) -> bool:
+    """Whether one of the parts of a sum is written as a list."""
+    return any(isinstance(one, List) or repeats_list(one) for one in _summands(expr))
+
+
+def _summands(expr: Expr) -> Iterator[Expr]:
+    while isinstance(expr, BinOp) and expr.op == "+":
+        yield expr.right
+        expr = expr.left
+    yield expr
+
+
+def repeats_list(expr: Expr) -> bool:
+    """Whether an expression is a list that is repeated: `[0] * (9 - len(row))`."""
+    return isinstance(expr, BinOp) and expr.op == "*" and (isinstance(expr.left, List) or isinstance(expr.right, List))
+
+
+def bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
+    """The names that a function binds to one of these expressions."""
+    return [
+        event.target
+        for event in run.events
+        if event.kind == "assign" and isinstance(event.target, Name) and event.value in exprs
+    ]

@@ -1,0 +1,153 @@
+"""Whether each iteration of a loop computes the same value of an expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, LambdaRef, Name, Subscript
+from dllint.facts.schema import Event, Expr, Operator
+from dllint.inference import limits
+from dllint.inference.values import Class, External, Function
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+_CONVERSIONS = frozenset(map(Name, ("int", "float", "bool", "str", "len", "max", "min", "round")))
+_DATA = "torch.utils.data."
+"""The package of datasets and samplers that depend on their arguments alone, and draw numbers only when iterated."""
+_DRAWING = frozenset(
+    {
+        *("random", "rand", "randn", "randint", "randperm", "permutation", "shuffle", "sample", "choice", "choices"),
+        *("uniform", "normal", "integers", "standard_normal", "multinomial", "now", "time", "random_split"),
+        "train_test_split",
+    }
+)
+"""Last names of functions whose result differs from call to call."""
+
+
+class Sameness:
+    """Compares the iterations of loops."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def stays(self, file: SourceFile, scope: int, loop: int, expr: Expr, depth: int = 0) -> bool:
+        """Whether an expression has an equal value in each iteration: the loop does not change what it reads, or makes
+        it again from values that it does not change."""
+        if limits.SAMENESS_DEPTH.exceeded(depth):
+            return False
+        match expr:
+            case CallRef():
+                return self._makes_the_same(file, scope, loop, expr.index, depth + 1)
+            case Comprehension() | LambdaRef():
+                return False
+            case Name():
+                if not self.depends(file, scope, loop, expr):
+                    return True
+                made = self._only_assignment(file, scope, loop, expr)
+                return made is not None and self.stays(file, scope, loop, made, depth + 1)
+            case Attribute() | Subscript() if self.depends(file, scope, loop, expr):
+                return False
+        return all(self.stays(file, scope, loop, one, depth + 1) for one in expr.children())
+
+    def tests_variables(self, file: SourceFile, scope: int, loop: int, test: Expr | None) -> bool:
+        """Whether a test reads nothing but variables of its function that the loop does not change."""
+        if test is None or file.scopes[scope].kind != "function":
+            return False
+        parts = list(walk(test, file))
+        if any(isinstance(one, (CallRef, Attribute, Subscript, Comprehension, LambdaRef)) for one in parts):
+            return False
+        own = file.bindings(scope)
+        names = [one for one in parts if isinstance(one, Name)]
+        return bool(names) and all(one.id in own for one in names) and not self.depends(file, scope, loop, test)
+
+    def depends_on_arguments(self, loader: Loader) -> bool:
+        """Whether a function builds a loader of nothing but its arguments, and draws no random numbers."""
+        file, call = loader.file, loader.file.calls[loader.call]
+        scope = file.scopes[call.scope]
+        if scope.kind != "function" or self._draws(Function(file, call.scope), 0):
+            return False
+        if file.method_of(call.scope) is None:
+            return True
+        receiver = scope.params[0].name if scope.params else ""
+        read = (part for one in call.args for part in walk(one.value, file))
+        return all(part != Name(receiver) for part in read)
+
+    def depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
+        """Whether an expression reads something that the loop sets: a variable, or an attribute or item with the
+        same source text."""
+        names = {part.id for part in walk(expr, file) if isinstance(part, Name)}
+        texts = {render(part, file, 200) for part in walk(expr, file) if isinstance(part, (Attribute, Subscript))}
+        outer = file.facts.regions[loop]
+        for event in file.scopes[scope].events:
+            inside = file.encloses(loop, event.region) or (
+                event.kind == "for" and event.value == outer.expr and event.region == outer.parent
+            )
+            if inside and event.target is not None:
+                for part in walk(event.target, file):
+                    if (isinstance(part, Name) and part.id in names) or render(part, file, 200) in texts:
+                        return True
+        # A method of the same object may set its attributes in every iteration.
+        return any(text.startswith("self.") for text in texts) and any(
+            isinstance(func := file.calls[index].func, Attribute)
+            and func.value == Name("self")
+            and file.encloses(loop, file.calls[index].region)
+            and self._sets(file, index, texts)
+            for index in file.calls_of(scope)
+        )
+
+    def _sets(self, file: SourceFile, index: int, texts: set[str]) -> bool:
+        for target in self.world.calls.targets(file, index):
+            function = target.function
+            for store in function.file.stores(function.scope):
+                if isinstance(store.key, str) and f"{render(store.base, function.file, 200)}.{store.key}" in texts:
+                    return True
+        return False
+
+    @staticmethod
+    def _only_assignment(file: SourceFile, scope: int, loop: int, name: Name) -> Expr | None:
+        """The value of a variable that one statement of a loop assigns."""
+        found: list[Event] = [
+            event
+            for event in file.scopes[scope].events
+            if event.target is not None
+            and (file.encloses(loop, event.region) or event.kind == "for")
+            and any(part == name for part in walk(event.target, file))
+        ]
+        if len(found) != 1 or found[0].kind != "assign" or isinstance(found[0].detail, Operator):
+            return None
+        return found[0].value if found[0].target == name else None
+
+    def _makes_the_same(self, file: SourceFile, scope: int, loop: int, index: int, depth: int) -> bool:
+        """Whether a call converts a number, or creates a dataset or sampler, from what stays the same."""
+        call = file.calls[index]
+        if not all(self.stays(file, scope, loop, one.value, depth) for one in call.args):
+            return False
+        if call.func in _CONVERSIONS:
+            return True
+        made = self.world.values.evaluate(call.func, self.world.call_site(file, index, None))
+        return bool(made) and all(
+            (isinstance(one, External) and one.name.startswith(_DATA))
+            or (isinstance(one, Class) and self._is_fixed(one))
+            for one in made
+        )
+
+    def _is_fixed(self, cls: Class) -> bool:
+        """Whether the constructor of a class draws no random numbers."""
+        constructor = self.world.hierarchy.method(cls, "__init__")
+        return constructor is not None and not self._draws(constructor, 0)
+
+    def _draws(self, function: Function, depth: int) -> bool:
+        """Whether a function, or one that it calls, draws random numbers or asks for the time."""
+        if limits.SAMENESS_DEPTH.exceeded(depth):
+            return True
+        for index in function.file.calls_of(function.scope):
+            if last_name(function.file.calls[index].func) in _DRAWING:
+                return True
+            if any(self._draws(one.function, depth + 1) for one in self.world.calls.targets(function.file, index)):
+                return True
+        return False
