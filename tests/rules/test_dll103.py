@@ -263,6 +263,16 @@ def main():
         for rows in loader:
             print(torch.cuda.current_device())
 """,
+    "initialised by the tensors that the workers of the epoch before sent": """
+def collate(rows):
+    return torch.stack(rows).cuda()  # DLL103
+
+def main():
+    loader = DataLoader([torch.ones(8)], num_workers=4, collate_fn=collate)
+    for epoch in range(3):
+        for rows in loader:
+            print(rows)
+""",
     "initialised by the caller": USE
     + """
 def train():
@@ -576,6 +586,34 @@ class Rows(Dataset):
             print(error)
         return torch.ones(8)
 {TAIL}""",
+    "tensors on the GPU that workers send for one epoch": """
+def collate(rows):
+    return torch.stack(rows).cuda()
+
+def main():
+    for rows in DataLoader([torch.ones(8)], num_workers=4, collate_fn=collate):
+        print(rows)
+""",
+    "tensors that workers compute on the GPU and send from the CPU": """
+def collate(rows):
+    return torch.stack(rows).cuda().sum(0).cpu()
+
+def main():
+    loader = DataLoader([torch.ones(8)], num_workers=4, collate_fn=collate)
+    for epoch in range(3):
+        for rows in loader:
+            print(rows)
+""",
+    "tensors on the GPU from persistent workers": """
+def collate(rows):
+    return torch.stack(rows).cuda()
+
+def main():
+    loader = DataLoader([torch.ones(8)], num_workers=4, collate_fn=collate, persistent_workers=True)
+    for epoch in range(3):
+        for rows in loader:
+            print(rows)
+""",
     "a model that is trained on the CPU for one epoch": PLAIN
     + """
 def main():

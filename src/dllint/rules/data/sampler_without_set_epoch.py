@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if (loader.file.path, loader.call) in prepared:
             continue
         for sampler in samplers(project, loader, DISTRIBUTED):
-            for loop in _loops(project, loader) if shuffles(project, sampler) else ():
+            for loop in project.ask(TrainingLoops).of(loader) if shuffles(project, sampler) else ():
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
                     causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))
@@ -56,12 +56,6 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             ),
             statement=loop.loop.span,
         )
-
-
-def _loops(project: Project, loader: Loader) -> Iterator[EpochLoop]:
-    found = project.ask(TrainingLoops)
-    yield from found.of(loader)
-    yield from found.renewing(loader)
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:

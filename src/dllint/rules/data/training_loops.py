@@ -91,14 +91,8 @@ class TrainingLoops:
 
     def of(self, loader: Loader) -> Iterator[EpochLoop]:
         """The loops over epochs that train with the batches of a loader made before them."""
-        return self._of(loader, self._batch_loops)
-
-    def renewing(self, loader: Loader) -> Iterator[EpochLoop]:
-        """The loops that train with the batches of a loader's iterator, and take a new iterator of it each time."""
-        return self._of(loader, self._iterators)
-
-    def _of(self, loader: Loader, reading: Mapping[tuple[str, int], Sequence[BatchLoop]]) -> Iterator[EpochLoop]:
-        for batches in reading.get((loader.file.path, loader.call), ()):
+        made = (loader.file.path, loader.call)
+        for batches in (*self._batch_loops.get(made, ()), *self._iterators.get(made, ())):
             for loop, frame in self._around(loader, batches):
                 if self._trains(batches, frame):
                     yield loop

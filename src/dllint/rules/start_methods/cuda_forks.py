@@ -18,7 +18,8 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.facets import CudaApi
 from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.counting import loops
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _END = (1 << 30, 0)
+_FROM_GPU = frozenset({"cpu", "numpy", "tolist", "item"})
+"""Methods after which a worker may send something else than the tensor on the GPU."""
 TENSOR_DATASET = "torch.utils.data.TensorDataset"
 
 
@@ -328,7 +331,23 @@ class CudaForks:
         if found is None and loader.flag("pin_memory"):
             # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`, before it starts the workers
             return Poison(loader.file, loader.span, "iterating it initializes CUDA, because of `pin_memory=True`")
-        return found
+        return self._by_batches(loader, ancestors) if found is None else found
+
+    def _by_batches(self, loader: Loader, ancestors: list[_Ancestor]) -> Poison | None:
+        """The first epoch of a loader whose workers send tensors on the GPU, where a loop forks them again: receiving
+        one initializes CUDA in the parent (torch/multiprocessing/reductions.py, `rebuild_cuda_tensor`)."""
+        if not any(loops(one.file, one.again) for one in ancestors):
+            return None
+        runs = self.project.worker_runs(loader)
+        called = {last_name(run.file.calls[index].func) for run in runs for index in run.file.calls_of(run.scope)}
+        if called & _FROM_GPU:
+            return None
+        for run in runs:
+            for index in run.file.calls_of(run.scope) if not run.hops else ():
+                if self.cuda.judge(run.file, index, run.frame).places and self.cuda.wanted(run.file, index, run.frame):
+                    text = "its workers send tensors on the GPU, and the first one initializes CUDA here"
+                    return Poison(loader.file, loader.span, text, self.cuda.is_certain(run.file, index, run.frame))
+        return None
 
     def poison_of_launch(self, launch: Launch) -> Poison | None:
         """The call that has initialized CUDA in the process that makes a launch, before it does."""
@@ -469,12 +488,8 @@ class CudaForks:
             call.span != ancestor.call and ancestor.call.covers(call.span)
         ):
             return True
-        loops = {
-            region
-            for region in ancestor.file.regions(ancestor.again)
-            if ancestor.file.facts.regions[region].kind in ("for", "while")
-        }
-        return any(region in loops for region in ancestor.file.regions(call.region))
+        repeating = loops(ancestor.file, ancestor.again)
+        return any(region in repeating for region in ancestor.file.regions(call.region))
 
     def _called(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
         """The poisoning calls in functions that the ancestors call before their positions."""

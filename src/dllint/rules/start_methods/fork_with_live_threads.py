@@ -91,6 +91,8 @@ def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
 
 def judge(case: Case) -> Judgement:
     """Did forked workers wait forever?"""
+    if case.finding.message == "process":
+        return case.inconclusive("the run does not record what a process waits for")
     forked = [run for run in case.runs if run.forked]
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:

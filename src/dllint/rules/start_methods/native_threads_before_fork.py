@@ -201,6 +201,8 @@ def _runs(name: str, pool: NativePool) -> bool:
 
 def judge(case: Case) -> Judgement:
     """Did forked workers wait forever, or crash in the call?"""
+    if case.finding.message == "process":
+        return case.inconclusive("the run does not record what a process waits for")
     forked = [run for run in case.runs if run.forked]
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:
