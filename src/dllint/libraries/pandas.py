@@ -56,7 +56,7 @@ LIBRARY = Library(
     },
     size_keeping=frozenset(
         {
-            *("values", "to_numpy", "iloc", "loc", "drop", "dropna", "fillna", "ffill", "bfill", "interpolate"),
+            *("values", "to_numpy", "drop", "dropna", "fillna", "ffill", "bfill", "interpolate"),
             *("reset_index", "set_index", "sort_values", "sort_index", "drop_duplicates", "replace"),
         }
     ),
