@@ -225,9 +225,6 @@ class Rows(Base):
         'file = h5py.File(path)\nself.rows = np.array(file["a"].get("rows"))  # DLL301\nfile.close()', "import h5py\n"
     ),
     "netCDF4": dataset('self.rows = netCDF4.Dataset(path)["rows"][:]  # DLL301', "import netCDF4\n"),
-    "all columns of a table but one": dataset(
-        'table = pd.read_parquet(path)\nself.rows = table.drop("y", axis=1).values  # DLL301', "import pandas as pd\n"
-    ),
     "columns of a table by position": dataset(
         'self.rows = pd.read_csv(path).iloc[:, 1:].values.astype("float32")  # DLL301', "import pandas as pd\n"
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dllint.facts.schema import Event, Expr
 from dllint.inference.module_stores import ModuleStores
@@ -196,6 +196,7 @@ class Symbols:
         found: list[Binding] = []
         halves: dict[tuple[int, Expr | None], bool] = {}
         always = False
+        before: set[int] | None = None
         for binding in reversed(bindings):
             event = binding.event
             if event is None:
@@ -204,7 +205,10 @@ class Symbols:
                 continue
             if (event.span.line, event.span.column) >= at:
                 loop = self.shared_loop(file, event.region, region)
-                if loop and not self._set_anew(file, bindings, loop, region, at):
+                if loop and before is None:
+                    before = set(self._always_before(file, bindings, region, at))
+                # What each iteration binds again hides what comes later in the body of the loop.
+                if loop and not any(file.encloses(loop, one) for one in before or ()):
                     found.append(binding)
                 continue
             if here and event.region and self._excludes(file, scope, event, region, at, here):
@@ -248,17 +252,19 @@ class Symbols:
         around = {index for index in file.regions(left) if regions[index].kind in ("for", "while")}
         return next((index for index in file.regions(right) if index in around), 0) if around else 0
 
-    def _set_anew(self, file: SourceFile, bindings: list[Binding], loop: int, region: int, at: tuple[int, int]) -> bool:
-        """Whether each iteration of a loop binds the name again before the place: what comes later in the body does not
-        reach it by the next iteration."""
-        return any(
-            (event := binding.event) is not None
-            and (event.span.line, event.span.column) < at
-            and file.encloses(loop, event.region)
-            and file.encloses(event.region, region)
-            and not self._may_not_begin(file, event, region)
-            for binding in bindings
-        )
+    def _always_before(
+        self, file: SourceFile, bindings: list[Binding], region: int, at: tuple[int, int]
+    ) -> Iterator[int]:
+        """Yield the regions of the bindings that are always executed before a place is reached."""
+        for binding in bindings:
+            event = binding.event
+            if (
+                event is not None
+                and (event.span.line, event.span.column) < at
+                and file.encloses(event.region, region)
+                and not self._may_not_begin(file, event, region)
+            ):
+                yield event.region
 
     def _completes(
         self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, Expr | None], bool]

@@ -54,11 +54,6 @@ LIBRARY = Library(
         f"pandas.{name}": Maker("numpy", "file", table=True)
         for name in ("read_csv", "read_parquet", "read_hdf", "read_feather")
     },
-    size_keeping=frozenset(
-        {
-            *("values", "to_numpy", "iloc", "loc", "drop", "dropna", "fillna", "ffill", "bfill", "interpolate"),
-            *("reset_index", "set_index", "sort_values", "sort_index", "drop_duplicates", "replace"),
-        }
-    ),
+    size_keeping=frozenset({"values", "to_numpy"}),
     unsplit_packages=frozenset({"pandas"}),
 )

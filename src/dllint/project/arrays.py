@@ -23,6 +23,7 @@ from dllint.inference.memo import Table
 from dllint.inference.origins import Origins
 from dllint.inference.values import (
     COLUMN_MARK,
+    UNKNOWN,
     Const,
     Display,
     External,
@@ -101,10 +102,9 @@ class Arrays:
         found = [array for value in values if (array := self.array(value)) is not None]
         if not found and isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
             return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
-        if not found and isinstance(expr, (CallRef, Subscript)) and all(isinstance(one, Unknown) for one in values):
-            # `table.iloc[:, 1:].values.astype("float32")`
-            computed = self.computed(expr, site)
-            return computed if computed is not None and computed.alone and computed.read else None
+        table = _by_position(expr, site.file) if not found and expr is not None and UNKNOWN in values else None
+        if table is not None:
+            return self.kept(self.world.values.evaluate(table, site), table, site)
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
     def computed(self, expr: Expr, site: Site, depth: int = 0, many: bool = False) -> Array | None:
@@ -306,6 +306,19 @@ def _keeps_all(index: Expr) -> bool:
     parts = index.elements if isinstance(index, Tuple) else (index,)
     # `...` is no value of the facts.
     return all(isinstance(one, (Slice, Opaque)) or one == Constant(None) for one in parts)
+
+
+def _by_position(expr: Expr, file: SourceFile) -> Expr | None:
+    """The table of which an expression takes most rows and columns, `table` in
+    `table.iloc[:, 1:].values.astype("float32")`; None for any other expression."""
+    while True:
+        func = file.calls[expr.index].func if isinstance(expr, CallRef) else expr
+        if isinstance(func, Attribute) and func.attr in SIZE_KEEPING:
+            expr = func.value
+        elif isinstance(expr, Subscript) and _keeps_all(expr.index) and isinstance(expr.value, Attribute):
+            return expr.value.value if expr.value.attr in ("iloc", "loc") else None
+        else:
+            return None
 
 
 def _is_column(of: object) -> bool:
