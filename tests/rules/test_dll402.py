@@ -653,7 +653,7 @@ def plain(row):
     return row
 
 def resized(row):
-    return cv2.resize(row, (3, 3))
+    return cv2.resize(row, (640, 640))
 
 class Rows(Dataset):
     def __init__(self, rows, transform):

@@ -7,6 +7,8 @@ from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.values import Class, External, Instance, Module, Parsed, Site, Value
+from dllint.linking.assignments import Store
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 
 
@@ -52,9 +54,16 @@ def set_once(world: Engine, value: Instance, name: str) -> bool:
     assert isinstance(value.of, Class)
     line = (one for one in world.hierarchy.line(value.of) if isinstance(one, Class))
     stores = [(one, store) for one in line for store in world.stores.own_stores(one).get(name, ())]
-    if len(stores) < 2 or limits.STORES_OF_ATTRIBUTE.exceeded(len(stores)):
-        return len(stores) < 2
-    return sum(not world.stores.skipped(world.stores.store_site(value, *one)) for one in stores) < 2
+    if limits.STORES_OF_ATTRIBUTE.exceeded(len(stores)) or any(_is_asked_first(one, store) for one, store in stores):
+        return False
+    return len(stores) < 2 or sum(not world.stores.skipped(world.stores.store_site(value, *one)) for one in stores) < 2
+
+
+def _is_asked_first(cls: Class, store: Store) -> bool:
+    """Whether an assignment is behind a test of the attribute itself, which had another value before, or none."""
+    wanted = Attribute(store.base, store.key) if isinstance(store.key, str) else None
+    tests = (cls.file.facts.regions[one].expr for one in cls.file.regions(store.event.region))
+    return any(part == wanted for test in tests if test is not None for part in walk(test, cls.file))
 
 
 def may_be_set_outside(world: Engine, value: Instance, name: str) -> bool:
