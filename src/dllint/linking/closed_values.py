@@ -355,8 +355,7 @@ class ClosedValues:
         if isinstance(expr, Attribute):
             base = self.dotted(expr.value)
             return base and f"{base}.{expr.attr}"
-        imported = self._imported().get(expr.id) if isinstance(expr, Name) else None
-        if imported is None:
+        if not isinstance(expr, Name) or (imported := self._imported().get(expr.id)) is None:
             return ""
         module, name = imported
         if name is None:

@@ -74,16 +74,19 @@ def reach(
         first[key] = here.frame
         yield here
         for index in here.file.calls_of(here.scope):
-            if not follow(here, index):
-                continue
             call = here.file.calls[index]
             if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
                 continue
+            # Most calls run nothing that is new, and `follow` may have to ask what the callee is.
+            followed: bool | None = None
             for target in world.calls.targets(here.file, index, here.frame):
                 known = (target.function.file.path, target.function.scope)
                 may_add = seen.may_add(target.function) or (again and first.get(known) is not None)
-                follows = may_add and (guesses or not target.guessed) and begins(here.file, index, target)
-                if follows and enter(target):
+                if not (may_add and (guesses or not target.guessed) and begins(here.file, index, target)):
+                    continue
+                if followed is None:
+                    followed = follow(here, index)
+                if followed and enter(target):
                     frame = world.kept_apart(here.file, index, here.frame, target)
                     queue.append(stepped(here, index, target._replace(frame=frame)))
 
