@@ -252,7 +252,7 @@ class _Walk:
                 rules = rules + self._rules_in(directory)
             for entry in entries:
                 is_directory = entry.is_dir(follow_symlinks=False)
-                if not is_directory and not (entry.name.endswith(SOURCE_SUFFIXES) and self._is_file(entry)):
+                if not is_directory and not (entry.name.lower().endswith(SOURCE_SUFFIXES) and self._is_file(entry)):
                     continue
                 if self.excluded.matches(entry.path, is_directory):
                     continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from dllint.finding import TextEdit
@@ -42,6 +42,11 @@ class Lines:
         self.text = text
         self.first = 1 if text.startswith("\ufeff") else 0
         self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+
+    @cached_property
+    def longest(self) -> int:
+        """The length of the longest line."""
+        return max(map(len, LINE_END.split(self.text)))
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a place.

@@ -13,7 +13,7 @@ from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings, project_root
-from dllint.fixes.offers import edits_of, offered
+from dllint.fixes.offers import edits_of, edits_of_first, offered
 from dllint.linter import Execution, Report
 from dllint.reading import CONFIG_BYTES, MIB
 from dllint.reporters.source import counted, plain, shown_path
@@ -45,14 +45,15 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
             tell([f"checking {root}, {_why(root)}"], "note")
     request, unsaved = _with_stdin(request)
     settings = request.choice.load(request.paths)
+    mending = bool(request.fix or request.diff or request.add_ignore)
     execution = Execution(
         jobs=request.jobs,
         cache=not request.no_cache,
         respect_gitignore=not request.no_respect_gitignore,
         force_exclude=request.force_exclude,
         unsaved=unsaved,
-        last=not (request.watch or request.fix or request.diff or request.add_ignore),
-        edits_of=edits_of,
+        last=not (request.watch or mending),
+        edits_of=edits_of if mending else edits_of_first,
         profile=request.profile_rules,
     )
     if request.show_settings:
@@ -64,7 +65,7 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         return _show_files(request, settings, execution)
     with progress_bar() as progress:
         report = linter.check(request.paths, settings, replace(execution, progress=progress))
-    return finish(Check(request, settings, execution), offered(report, settings))
+    return finish(Check(request, settings, execution), offered(report, settings, whole=mending))
 
 
 def _why(root: str) -> str:

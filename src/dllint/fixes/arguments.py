@@ -159,8 +159,7 @@ def _lead_of_long_line(call: _Call, arg: _Arg, longer: int) -> str | None:
     many characters; `None` if they fit, or the line cannot be broken there."""
     tree, place = call.tree, max(arg.end, arg.comma)
     line = tree.text[tree.lines.start(place) : tree.lines.end(place)]
-    longest = max(map(len, LINE_END.split(tree.text)))
-    most = min(max(longest, USUAL_LINE), LONGEST_LINE)
+    most = min(max(tree.lines.longest, USUAL_LINE), LONGEST_LINE)
     if len(line) + longer <= most or "#" in tree.text[place : tree.lines.end(place)]:
         return None
     if any(tree.is_in_string(one.node) for one in call.args):

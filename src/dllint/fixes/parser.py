@@ -10,13 +10,15 @@ from functools import lru_cache
 
 import libcst as cst
 
+from dllint.facts.extract.shortening import too_large
 from dllint.facts.extract.tokens import Tokens
 from dllint.fixes.text import Unresolvable
 
 _LONGEST_CHAIN = 1000
 """Consecutive operands, calls or subscripts. libcst 1.9 takes quadratic time: up to 10 s for this many (measured)."""
-_MOST_TOKENS = 150_000
-"""Maximum number of tokens of a text to fix. The tree and the positions of its nodes take up to 6 KiB per token."""
+_MOST_WEIGHT = 250_000
+"""The largest weight of a text to fix (`too_large`). The tree and the positions of its nodes take up to twice what the
+tree alone takes."""
 _NOT_PARSED = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError, TypeError)
 """libcst 1.9 raises TypeError if a lambda in parentheses directly follows a keyword, without a blank."""
 _STACK_BYTES = 128 << 20
@@ -32,7 +34,7 @@ def parse_module(source: str) -> cst.Module:
     tokens = Tokens(source)
     if tokens.chain > _LONGEST_CHAIN:
         raise Unresolvable("the text nests too deeply")
-    if len(tokens.texts) > _MOST_TOKENS:
+    if too_large(source, tokens, _MOST_WEIGHT):
         raise Unresolvable("the text is too large")
     outcome: list[cst.Module | BaseException] = []
 

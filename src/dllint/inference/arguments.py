@@ -53,10 +53,12 @@ class Bound(NamedTuple):
 def bind(actuals: Actuals, params: list[Param], name: str, skip: int) -> Bound:
     """Return how a call binds the parameter `name`. `skip` is 1 if the first parameter is the receiver, which the call
     does not write."""
-    position = next((index for index, param in enumerate(params) if param.name == name), -1)
-    if position < 0:
+    for position, param in enumerate(params):  # noqa: B007 - asked for each call of each function
+        if param.name == name:
+            break
+    else:
         return Bound("default")
-    kind = params[position].kind
+    kind = param.kind
     if kind == "kw":
         return Bound("rest")
     if kind == "var":

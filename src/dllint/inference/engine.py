@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.config import Settings
 from dllint.facts.nodes import Attribute, CallRef, Name
-from dllint.facts.schema import FileFacts
+from dllint.facts.schema import MORE_CASES, FileFacts
 from dllint.inference import limits
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
@@ -88,6 +88,7 @@ class World:
         """
         self.settings = settings
         self.limits = limits.count()
+        limits.FAILED_CASES.met(sum(MORE_CASES in one.loaded for one in facts.values()))
         self.targets = TargetConditions(settings.targets)
         linked = {path: self.targets.reached(SourceFile(path, facts[path])) for path in sorted(facts)}
         self.files: dict[str, SourceFile] = {

@@ -123,7 +123,7 @@ class Hierarchy:
                 self._open.discard(cls.key)
             rest = _merged([*map(list, lines), list(bases)]) if len(lines) > 1 else dict.fromkeys(chain(*lines))
             found = (cls, *rest)
-            if all(one.key in self._known for one in found if isinstance(one, Class)):
+            if cls.key in self._known and all(one.key in self._lines for one in bases if isinstance(one, Class)):
                 self._lines[cls.key] = found
         return found
 
@@ -204,10 +204,16 @@ class Hierarchy:
             self._heirs, self._numbers = {}, {}
             for candidate in self.world.classes():
                 self._numbers[candidate] = len(self._numbers)
+            settled: set[Value] = set()
             for candidate in self._numbers:
-                for one in reversed(self.line(candidate)):
+                bases = self.bases(candidate)
+                # In a long line of inheritance, each class has been through with its own ancestors.
+                alone = len(bases) == 1 and bases[0] in settled
+                for one in (candidate,) if alone else reversed(self.line(candidate)):
                     if isinstance(one, Class):
                         self._inherit(one)
+                if candidate.key in self._known:
+                    settled.add(candidate)
             self._unsettled = [one for one in self._numbers if one.key not in self._known]
         elif any(one.key in self._known for one in self._unsettled):
             again, self._unsettled = self._unsettled, []

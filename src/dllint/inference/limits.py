@@ -132,6 +132,8 @@ CONNECTING_BYTES = Limit("bytes of files that only connect others by imports", 6
 PyTorch itself have 46 MB). The files nearest to loaders and launches are read; each of the others is counted. The
 largest of 194 projects has 4.3 MB of such files."""
 
+FAILED_CASES = Limit("constants of one `match` that its later cases exclude", 40)
+"""Counted per file; the facts leave out the others."""
 CONFIGURATION_FILES = Limit("configuration files of the project that are looked into", 1000)
 CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for configuration files", 8)
 

@@ -127,7 +127,9 @@ class Parameters:
     def given(self, actuals: Actuals, params: list[Param], name: str, skip: int) -> Found:
         """Return the values that a call passes to a parameter other than `*args` and `**kwargs`; absent if it may be
         omitted."""
-        bound = bind(actuals, params, name, skip)
+        return self._given(actuals, bind(actuals, params, name, skip), name)
+
+    def _given(self, actuals: Actuals, bound: Bound, name: str) -> Found:
         if bound.case == "actual" and bound.actual is not None:
             return Found(self.world.values.passed(bound.actual), False)
         found = self._unpacked(actuals, bound.offset) if bound.case == "star" else ABSENT
@@ -139,13 +141,11 @@ class Parameters:
     def _filled(self, function: Function, name: str, frame: Frame) -> Values:
         """Return the values of a parameter in an activation whose arguments are known."""
         assert frame.actuals is not None
-        params = function.file.scopes[function.scope].params
         bound = self.bound(function, name, frame)
         if bound.case == "rest":
-            kind = next(param.kind for param in params if param.name == name)
+            kind = next(one.kind for one in function.file.scopes[function.scope].params if one.name == name)
             return (Keywords(function, frame),) if kind == "kw" else self._rest(function, bound.offset, frame)
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        found = self.given(frame.actuals, params, name, skip)
+        found = self._given(frame.actuals, bound, name)
         if not found.absent:
             return found.values
         # A parameter without default that the call omits is filled by an external decorator.

@@ -152,8 +152,8 @@ class Reread(Matched):
             return False
         ours, theirs = self._old.calls[index].span, self._new.calls[self._calls[index]].span
         return self._numbers(
-            (number for number, one in enumerate(self._old.calls) if ours.covers(one.span)),
-            (number for number, one in enumerate(self._new.calls) if theirs.covers(one.span)),
+            self._old.call_spans.inside(ours),
+            self._new.call_spans.inside(theirs),
         )
 
     def _same_named(self, lookups: set[tuple[Any, ...]]) -> bool:

@@ -12,6 +12,7 @@ from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Defi
 from dllint.facts.nodes import last_name as last_name
 from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Region, Scope
 from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
+from dllint.linking.enclosing import Enclosing
 from dllint.notebooks import is_notebook
 from dllint.span import Span
 
@@ -91,7 +92,8 @@ class SourceFile:
         self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
-        self._clauses_at: dict[tuple[int, int], list[int]] = {}
+        self._event_spans: dict[int, Enclosing] = {}
+        self._clauses_at: dict[tuple[tuple[int, int], Expr | None, Expr | None], int] = {}
 
     def __repr__(self) -> str:
         return f"<{self.path}>"
@@ -160,10 +162,26 @@ class SourceFile:
     def call_around(self, span: Span) -> int | None:
         """Return the innermost call that covers a range."""
         index = self.call_at(span)
-        if index is None:
-            around = [number for number, call in enumerate(self.calls) if call.span.covers(span)]
-            index = max(around, key=lambda number: self.calls[number].span[:2], default=None)
-        return index
+        return next(self.call_spans.around(span), None) if index is None else index
+
+    @cached_property
+    def call_spans(self) -> Enclosing:
+        return Enclosing(call.span for call in self.calls)
+
+    def scopes_around(self, span: Span) -> list[int]:
+        """Return the scopes that contain a place, the outermost first."""
+        return sorted(self._scope_spans.around(span))
+
+    @cached_property
+    def _scope_spans(self) -> Enclosing:
+        return Enclosing(scope.span for scope in self.scopes)
+
+    def events_around(self, scope: int, span: Span) -> list[Event]:
+        """Return the statements of a scope whose spans cover a place, in source order."""
+        found = self._event_spans.get(scope)
+        if found is None:
+            found = self._event_spans[scope] = Enclosing(event.span for event in self.scopes[scope].events)
+        return [self.scopes[scope].events[number] for number in sorted(found.around(span))]
 
     @cached_property
     def _calls_at(self) -> dict[Span, int]:
@@ -389,29 +407,29 @@ class SourceFile:
         """The `for` clauses of comprehensions, by the regions in which their targets are bound."""
         if self._clauses is None:
             self._clauses = {}
-            regions: dict[int, list[int]] = {}
+            inside: dict[int, list[int]] = {}
             for index, region in enumerate(self.facts.regions):
                 if region.kind == "for":
-                    regions.setdefault(region.parent, []).append(index)
-            for scope in self.scopes if regions else ():
+                    inside.setdefault(region.parent, []).append(index)
+            spans = {
+                parent: Enclosing(self.facts.regions[index].span for index in found) for parent, found in inside.items()
+            }
+            for scope in self.scopes if inside else ():
                 for event in scope.events_of("for"):
-                    if event.detail == "comp" and event.value_span is not None:
-                        for index in regions.get(event.region, ()):
-                            region = self.facts.regions[index]
-                            if region.span.covers(event.value_span) and region.expr == event.value:
+                    if event.detail == "comp" and event.value_span is not None and event.region in spans:
+                        for number in sorted(spans[event.region].around(event.value_span)):
+                            index = inside[event.region][number]
+                            if self.facts.regions[index].expr == event.value:
                                 self._clauses[index] = event
-                                self._clauses_at.setdefault(_start(event), []).append(index)
+                                self._clauses_at.setdefault((_start(event), event.target, event.value), index)
         return self._clauses
 
     def inside(self, comprehension: Comprehension, at: tuple[int, int], around: int) -> int:
         """Return the region of a comprehension's elements in the statement that begins at a place; `around` if it is
         not found."""
         target, iterable, _ = comprehension.clauses[-1]
-        clauses = self.clauses
-        for region in self._clauses_at.get(at, ()):
-            if clauses[region].target == target and clauses[region].value == iterable:
-                return region
-        return around
+        _ = self.clauses
+        return self._clauses_at.get((at, target, iterable), around)
 
     def enclosing_class(self, scope: int) -> int | None:
         """Return the class of the method that is, or contains, the function `scope` (a lambda or a nested function);

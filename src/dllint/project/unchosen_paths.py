@@ -40,7 +40,6 @@ class UnchosenPaths:
         It stands around the defect or the start of its processes, around every known call of such a function, or on
         all ways of its trace.
         """
-        starts = {(one.file.path, one.file.calls[one.call].span) for one in self._project.launches.all()}
         hops: list[tuple[SourceFile, int]] = []
         for number, (path, span) in enumerate(
             ((finding.path, finding.span), *((one.path, one.span) for one in finding.trace))
@@ -49,7 +48,7 @@ class UnchosenPaths:
             place = _at(file, span) if file is not None else None
             if file is None or place is None:
                 continue
-            if number == 0 or (path, span) in starts:
+            if number == 0 or (path, span) in self._starts:
                 found = self._behind(file, *place)
             else:
                 found = self._called(file, place[0], _LEVELS)
@@ -76,6 +75,10 @@ class UnchosenPaths:
         """Whether no such option stands around a call, or around all calls of its function."""
         call = file.calls[index]
         return self._behind(file, call.scope, call.region) is None
+
+    @cached_property
+    def _starts(self) -> set[tuple[str, Span]]:
+        return {(one.file.path, one.file.calls[one.call].span) for one in self._project.launches.all()}
 
     def _on_all_ways(self, hops: list[tuple[SourceFile, int]]) -> Place | None:
         """The test around a call of a trace whose target its first function runs in no other way."""
@@ -252,8 +255,8 @@ def _at(file: SourceFile, span: Span) -> tuple[int, int] | None:
     index = file.call_around(span)
     if index is not None:
         return _of_call(file, index)
-    for scope, entry in enumerate(file.scopes):
-        for event in entry.events if entry.span.covers(span) else ():
-            if event.span.covers(span) and event.kind not in ("def", "class"):
+    for scope in file.scopes_around(span):
+        for event in file.events_around(scope, span):
+            if event.kind not in ("def", "class"):
                 return scope, event.region
     return None

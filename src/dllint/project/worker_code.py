@@ -59,6 +59,7 @@ class WorkerCode:
         self._kinds: dict[Class, dict[frozenset[Hashable], list[WorkerRun]]] = {}
         self._tests: dict[Class, list[str]] = {}
         self._of_objects: dict[Instance, list[WorkerRun]] = {}
+        self._external: dict[tuple[SourceFile, int, Frame | None], list[tuple[int, list[str]]]] = {}
 
     def of_dataset(self, value: Instance) -> list[WorkerRun]:
         """All functions that reading an item of the dataset runs, nearest first.
@@ -236,18 +237,30 @@ class WorkerCode:
         package = prefix.split(".")[0]
         if package not in run.file.imported_packages():
             return
-        for index in run.file.calls_of(run.scope):
-            call = run.file.calls[index]
-            if not isinstance(call.func, (Name, Attribute)):
-                continue
-            site = Site(run.file, call.scope, call.region, (call.statement.line, call.statement.column), run.frame)
-            if call.region and self.world.impossible(site):
-                continue
-            for value in self.world.values.evaluate(call.func, site):
-                called = value.plain if isinstance(value, Partial) else value
-                if isinstance(called, External) and called.name.startswith(prefix):
-                    yield index, called.name
-                    break
+        for index, names in self._external_calls(run):
+            name = next((name for name in names if name.startswith(prefix)), None)
+            if name is not None:
+                yield index, name
+
+    def _external_calls(self, run: WorkerRun) -> list[tuple[int, list[str]]]:
+        """The calls in the function of anything outside the project, each with the names that it may have there."""
+        key = (run.file, run.scope, run.frame)
+        found = self._external.get(key)
+        if found is None:
+            found = self._external[key] = []
+            for index in run.file.calls_of(run.scope):
+                call = run.file.calls[index]
+                if not isinstance(call.func, (Name, Attribute)):
+                    continue
+                site = Site(run.file, call.scope, call.region, (call.statement.line, call.statement.column), run.frame)
+                if call.region and self.world.impossible(site):
+                    continue
+                values = self.world.values.evaluate(call.func, site)
+                called = (value.plain if isinstance(value, Partial) else value for value in values)
+                names = [one.name for one in called if isinstance(one, External)]
+                if names:
+                    found.append((index, names))
+        return found
 
 
 def _tests_of(cls: Class) -> Iterator[str]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_RELATED = 3
 """Maximum number of related places that are shown; a cause may have dozens."""
+MOST_FINDINGS = 2000
+"""Maximum number of findings that are shown; nobody reads as many."""
 MOST_CHANGED = 12
 """Maximum number of lines of a fix that are shown."""
 LONGEST_CHANGED = 400
@@ -29,9 +31,12 @@ def render(report: Report, style: Style) -> str:
     blocks: list[str] = []
     for path, findings in by_file(report.findings):
         heading = _heading(path, findings, style)
-        for finding in findings:
+        for finding in findings[: MOST_FINDINGS - len(blocks)]:
             blocks.append("\n".join([*heading, *block(finding, report, style)]))
             heading = []
+    left = len(report.findings) - len(blocks)
+    if left > 0:
+        blocks.append(f"{counted(left, 'more finding')} not shown here; `--output-format concise` lists all.")
     if not style.quiet:
         blocks.append("\n".join(footer(report, style)))
     return "".join(f"{block}\n\n" for block in blocks[:-1]) + "".join(f"{block}\n" for block in blocks[-1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from dllint.finding import Finding, Fix, Place
@@ -25,8 +25,11 @@ def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[F
     joined: Counter[tuple[Hashable, str, str]] = Counter()
     groups: list[list[Finding]] = []
     copies = _Copies(sources)
+    lines: dict[str, list[str]] = {}
     for finding in findings:
-        key = _key(finding, sources)
+        if finding.path not in lines:
+            lines[finding.path] = sources.get(finding.path, "").splitlines()
+        key = _key(finding, lines[finding.path])
         by_file = alike.setdefault(key, {})
         group: list[Finding] = []
         for path, started in by_file.items():
@@ -43,9 +46,8 @@ def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[F
     return [_merged(group) for group in groups]
 
 
-def _key(finding: Finding, sources: Mapping[str, str]) -> Hashable:
-    lines = sources.get(finding.path, "").splitlines()[finding.span.line - 1 : finding.span.end_line]
-    said = "\n".join(line.strip() for line in lines)
+def _key(finding: Finding, lines: Sequence[str]) -> Hashable:
+    said = "\n".join(line.strip() for line in lines[finding.span.line - 1 : finding.span.end_line])
     return finding.code, finding.severity, finding.message, said
 
 

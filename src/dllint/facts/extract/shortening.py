@@ -18,8 +18,15 @@ MOST_TOKENS = 320_000
 _MOST_WEIGHT, _STATEMENT = 500_000, 6
 """The largest weight of a text, which is its tokens plus six per statement line. A line of one name takes up to 12 KiB
 and 60 µs (measured), so this is less than 1 GiB. The largest file of PyTorch has 226,000."""
-_FIELD_TOKENS = 5
-"""What a field of an f-string counts: it takes up to 7 KiB and 60 µs (measured), and an f-string is one token."""
+_RUN = 120
+"""A run of tokens without a separator weighs its square divided by this: libcst takes 1.2 s for 2,500 operands of one
+sum, and time that grows with their square (measured)."""
+_DEPTH = 5
+"""The weight of a bracket for each of those around it: libcst keeps up to 10 KiB for each, and takes up to 25 µs
+(measured)."""
+_FIELD_TOKENS = 9
+"""What a field of an f-string counts, which is one token: it takes up to 15 KiB and 95 µs where it contains another
+f-string (measured)."""
 _MOST_NESTING, _SHORT_CHAIN = 800_000, 100
 """The largest sum of the depths of operators that nest to the right, and the chain below which it is not counted.
 libcst takes up to 380 bytes for each unit (measured): memory that grows with the square of `- - - 1` or `2**2**2`."""
@@ -66,17 +73,29 @@ def shortened(source: str, tokens: Tokens) -> str:
     return "".join([*pieces, source[done:]])
 
 
-def too_large(source: str, tokens: Tokens) -> str:
-    """Return why a text, whose tokens are those left after shortening, is too large to parse; "" if it is not."""
+def too_large(source: str, tokens: Tokens, most: int = _MOST_WEIGHT) -> str:
+    """Return why a text, whose tokens are those left after shortening, is too large to parse; "" if it is not.
+
+    Args:
+        most: the largest weight.
+    """
     count = len(tokens.texts)
-    if count + _FIELD_TOKENS * source.count("{") > MOST_TOKENS:
+    if count * (1 + _STATEMENT) + _FIELD_TOKENS * source.count("{") > most:
         count += _FIELD_TOKENS * sum(text.count("{") for text in tokens.texts if len(text) > 1)
     if count > MOST_TOKENS:
         return f"more than {MOST_TOKENS:,} tokens"
     if tokens.chain > _SHORT_CHAIN and _nesting(source, tokens) > _MOST_NESTING:
         return "operators nest too deeply"
-    lines = _statements(source, tokens) if count * (1 + _STATEMENT) > _MOST_WEIGHT else 0
-    return f"{count:,} tokens in {lines:,} statements" if count + lines * _STATEMENT > _MOST_WEIGHT else ""
+    reasons = {
+        "too many operators in one expression": tokens.squares // _RUN,
+        "brackets nest too deeply": tokens.nested * _DEPTH,
+    }
+    total = count + sum(reasons.values())
+    lines = _statements(source, tokens) if total + count * _STATEMENT > most else 0
+    if total + lines * _STATEMENT <= most:
+        return ""
+    reason = max(reasons, key=reasons.__getitem__)
+    return reason if reasons[reason] > most // 4 else f"{count:,} tokens in {lines:,} statements"
 
 
 def _nesting(source: str, tokens: Tokens) -> int:

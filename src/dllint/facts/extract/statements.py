@@ -10,11 +10,14 @@ import libcst as cst
 from dllint.facts.extract.simple_statements import SimpleStatements
 from dllint.facts.extract.walk import ABSENT, OutOfStep
 from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Opaque
-from dllint.facts.schema import Decorator, Expr, Region
+from dllint.facts.schema import MORE_CASES, Decorator, Expr, Region
 from dllint.span import Span
 
 _DEEPEST = 100
 """The most regions inside one another that branches which leave give the code below them."""
+_MOST_FAILED = 40
+"""The most constants of the patterns above that did not match, and the most parts of a subject, that a `case` records:
+each case repeats them, so their number would grow with the square of the cases."""
 _PATTERNS = (
     *(cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement),
     *(cst.MatchSequenceElement, cst.MatchMappingElement, cst.MatchStar),
@@ -248,7 +251,9 @@ class Statements(SimpleStatements):
         self.header(first)
         outer = self.region
         leaves, irrefutable = True, False
-        failed: list[Expr] = []
+        failed, constants = list[Expr](), 0
+        simple = _is_short(subject)
+        subject = subject if simple else Opaque()
         for case in node.cases:
             first = self.at
             self.step("case")
@@ -256,8 +261,10 @@ class Statements(SimpleStatements):
             self.regions.append(None)
             self.region = region
             self._pattern(case.pattern)
-            test = _test(subject, case.pattern)
-            tests = [(one, holds) for one, holds in ((_either(failed), False), (test, True)) if one is not None]
+            test = _test(subject, case.pattern) if simple else None
+            # One constant excludes all others by itself.
+            before = [one for one in failed if not _is_constant(one)] if _is_constant(test) else failed
+            tests = [(one, holds) for one, holds in ((_either(before), False), (test, True)) if one is not None]
             depth = 0
             while depth or self.texts[self.at] not in ("if", ":"):
                 depth += (self.texts[self.at] in "([{") - (self.texts[self.at] in ")]}")
@@ -266,7 +273,9 @@ class Statements(SimpleStatements):
             for one, holds in tests:
                 self.region = self.add_region(self.region, "if", one, holds, here)
             if test is not None and case.guard is None:
-                failed.append(test)
+                constants += len(test.values) if isinstance(test, BoolOp) else 1
+                if constants <= _MOST_FAILED:
+                    failed.append(test)
             if case.guard is not None:
                 self.step("if")
                 guard, span = self.spanned(case.guard)
@@ -276,6 +285,8 @@ class Statements(SimpleStatements):
             leaves &= self.suite(case.body, self.region)
             irrefutable |= isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and not case.guard
             self.region = outer
+        if not simple or constants > _MOST_FAILED:
+            self.read(MORE_CASES)
         return leaves and irrefutable
 
     def _pattern(self, node: Any) -> None:
@@ -305,6 +316,20 @@ def _test(subject: Expr, pattern: Any) -> Optional[Expr]:
         op = "==" if isinstance(pattern, cst.MatchValue) else "is"
         return Compare(subject, ((op, value),)) if value is not None else None
     return None
+
+
+def _is_short(subject: Expr) -> bool:
+    """Whether an expression has few parts."""
+    waiting, seen = [subject], 0
+    while waiting and seen <= _MOST_FAILED:
+        waiting += waiting.pop().children()
+        seen += 1
+    return not waiting
+
+
+def _is_constant(test: Optional[Expr]) -> bool:
+    """Whether a test compares with a single constant."""
+    return isinstance(test, Compare) and isinstance(test.comparisons[0][1], Constant)
 
 
 def _either(tests: list[Expr]) -> Optional[Expr]:

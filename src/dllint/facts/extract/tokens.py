@@ -42,6 +42,10 @@ _TOKEN = re.compile(
 _BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING = 2, 3, 4, 5
 _LONG_FSTRING = 150
 """The length in characters above which an f-string is read in full, to measure its nesting."""
+_LONG_RUN = 100
+"""The length in tokens above which the square of a run is counted."""
+_SHALLOW = 5
+"""The depth of brackets below which they are not counted."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _GOES_ON = (" ", "\t", "\f", "#", "\\", "elif", "else")
 """Prefixes of a line that may continue the module-level statement above it."""
@@ -57,9 +61,11 @@ class Tokens:
         deepest: the token at the end of the longest chain.
         chain: the longest run of tokens without a separator, summed over the open brackets, plus the `lambda`s of one
             statement and the `elif`s of one module-level statement: an upper bound on the nesting of the tree.
+        nested: for each bracket that stands in more than five others, the number of further ones, summed.
+        squares: the squares of the long runs of tokens without a separator, summed.
     """
 
-    __slots__ = ("_given", "brackets", "chain", "deepest", "ends", "lines", "starts", "texts")
+    __slots__ = ("_given", "brackets", "chain", "deepest", "ends", "lines", "nested", "squares", "starts", "texts")
 
     def __init__(self, source: str) -> None:
         self.texts: Sequence[str] = []
@@ -68,6 +74,8 @@ class Tokens:
         self.lines = [0, *(match.end() for match in _LINE_END.finditer(source))]
         self.brackets = 0
         self.chain = 0
+        self.nested = 0
+        self.squares = 0
         self.deepest = 0
         self._given: tuple[int, int, Span] = (-1, -1, Span(1, 1, 1, 1))
         self._read(source)
@@ -94,11 +102,15 @@ class Tokens:
                     if base + run > longest:
                         longest = base + run
                         self.deepest = len(texts) - 1
+                    if run > _LONG_RUN and text not in "([{":
+                        self.squares += run * run
                     if text in "([{":
                         open_runs.append(run)
                         base += run
                         if len(open_runs) > deepest:
                             deepest = len(open_runs)
+                        if len(open_runs) > _SHALLOW:
+                            self.nested += len(open_runs) - _SHALLOW
                         first = len(texts)
                     elif text in ",;":
                         first = len(texts)
@@ -110,9 +122,12 @@ class Tokens:
                         first = len(texts) - run - 1
                 elif group == _NEWLINE:
                     if not open_runs:
-                        if len(texts) - first > longest:
-                            longest = len(texts) - first
+                        run = len(texts) - first
+                        if run > longest:
+                            longest = run
                             self.deepest = len(texts) - 1
+                        if run > _LONG_RUN:
+                            self.squares += run * run
                         first = len(texts)
                         if lambdas:
                             most_lambdas, lambdas = max(most_lambdas, lambdas), 0

@@ -79,7 +79,7 @@ class Misuses:
     @staticmethod
     def _scope_at(file: SourceFile, span: Span) -> int:
         """The innermost scope that contains a place: scopes are in source order, so the last one that covers it."""
-        return max((index for index, scope in enumerate(file.scopes) if scope.span.covers(span)), default=0)
+        return max(file.scopes_around(span), default=0)
 
     def _is_queue(self, expr: Expr, site: Site) -> bool:
         if not isinstance(expr, (Attribute, Name)):

@@ -92,15 +92,25 @@ def _under_tuples(project: Project, value: Instance, kept: Kept, holder: Class) 
     """The statement that fills a dict under tuples of fields of the items, which workers look it up by."""
     if not project.item_code.keyed(value, kept.attr, holder):
         return None
-    places = [project.ask(KeyedByTuples).filled(one, _items_of(project, value)) for one in kept.values]
+    items = project.ask(_Items).of(value)
+    places = [project.ask(KeyedByTuples).filled(one, items) for one in kept.values]
     return next((place for place in places if place is not None), None) if all(places) else None
 
 
-def _items_of(project: Project, value: Instance) -> Iterator[Value]:
+class _Items:
     """The containers of a dataset that its workers index by item."""
-    for one in project.datasets.kept(value):
-        if one.initial and project.item_code.indexed(value, one.attr):
-            yield from one.values
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[Instance, list[Value]] = {}
+
+    def of(self, value: Instance) -> list[Value]:
+        found = self._known.get(value)
+        if found is None:
+            code = self._project.item_code
+            kept = (one for one in self._project.datasets.kept(value) if one.initial and code.indexed(value, one.attr))
+            found = self._known[value] = [held for one in kept for held in one.values]
+        return found
 
 
 def _one_per_item(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:

@@ -81,8 +81,8 @@ def unpicklable_function(
 ) -> UnpicklableFunction:
     """Wrap a function or class as an object sent to workers, with the statement that defines it."""
     entry = one.file.scopes[one.scope]
-    around = one.file.scopes[entry.parent].events if entry.parent >= 0 else ()
-    statement = next((event.span for event in around if event.span.covers(entry.header)), None)
+    around = one.file.events_around(entry.parent, entry.header) if entry.parent >= 0 else ()
+    statement = next((event.span for event in around), None)
     return UnpicklableFunction(code, one.file, entry.header, statement, holder, kept, one.scope, role, sure=sure)
 
 

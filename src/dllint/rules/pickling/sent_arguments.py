@@ -219,5 +219,5 @@ def _judged(
 
 
 def _statement(file: SourceFile, scope: int, span: Span) -> Span:
-    events = file.scopes[scope].events if scope >= 0 else ()
-    return next((event.span for event in events if event.span.covers(span)), span)
+    around = file.events_around(scope, span) if scope >= 0 else ()
+    return next((event.span for event in around), span)

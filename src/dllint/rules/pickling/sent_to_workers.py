@@ -159,8 +159,10 @@ def _causes(one: Sent, loader: Loader) -> Iterator[Hashable]:
 
 def _chosen(one: Sent) -> Iterator[Hashable]:
     """The key of an `if` whose branches assign to one variable: the place where its tests stand."""
-    for number, scope in enumerate(one.file.scopes):
-        for event in scope.events if one.statement is not None and scope.span.covers(one.statement) else ():
+    if one.statement is None:
+        return
+    for number in one.file.scopes_around(one.statement):
+        for event in one.file.events_around(number, one.statement):
             if event.kind != "assign" or event.span != one.statement or not isinstance(event.target, Name):
                 continue
             region = one.file.facts.regions[event.region]

@@ -65,6 +65,7 @@ class Cuda:
         )
         plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
         self.choice = DeviceChoice(world)
+        self._may_use: dict[tuple[SourceFile, int, Frame | None], bool] = {}
         self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
 
     def used_by_workers(self, loader: Loader) -> bool:
@@ -117,7 +118,12 @@ class Cuda:
 
     def may_use(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
         """Whether a scope uses CUDA under any condition, also an unknown one."""
-        return any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
+        key = (file, scope, frame)
+        found = self._may_use.get(key)
+        if found is None:
+            found = any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
+            self._may_use[key] = found
+        return found
 
     def judge(self, file: SourceFile, index: int, frame: Frame | None) -> CudaApi:
         """The effect of a call on CUDA, whatever its conditions."""

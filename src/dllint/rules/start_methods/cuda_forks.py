@@ -285,11 +285,18 @@ class CudaForks:
             return False
         if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
             return False
-        there = [one for one in self.project.launches.all() if (one.file, one.call) == (launch.file, launch.call)]
+        there = self._launches.get((launch.file.path, launch.call), [])
         same = [one for one in there if (one.through, one.frame) == (launch.through, launch.frame)]
         if len({method for one in same for method in one.methods}) > 1:
             return False
         return len({method for one in there for method in one.methods}) < 2 or self._is_told_to_fork(launch.frame)
+
+    @cached_property
+    def _launches(self) -> dict[tuple[str, int], list[Launch]]:
+        found: dict[tuple[str, int], list[Launch]] = {}
+        for one in self.project.launches.all():
+            found.setdefault((one.file.path, one.call), []).append(one)
+        return found
 
     def _is_told_to_fork(self, frame: Frame | None) -> bool:
         """Whether a call passes "fork" as an argument; for any other argument, the function selects the method

@@ -58,6 +58,7 @@ class GuardedNames:
         self.world = project.world
         self._guarded: dict[str, dict[str, Span]] = {}
         self._reads: dict[tuple[str, int], list[tuple[str, Span, Span]]] = {}
+        self._read_by: dict[str, dict[int, dict[str, None]]] = {}
 
     def missing_in_workers(self, loader: Loader) -> Iterator[MissingName]:
         """The names missing in a loader's workers when a program that contains the loader starts them."""
@@ -102,11 +103,23 @@ class GuardedNames:
             yield MissingName(name, file, scope, read, bound, hops, None not in self._starred(file))
 
     def _find(self, file: SourceFile, scope: int) -> Iterator[tuple[str, Span, Span]]:
-        for name, bound in self._under_guard(file).items():
+        guarded = self._under_guard(file)
+        for name in self._readers(file).get(scope, ()):
             if is_global(file, scope, name) and not _expects_none(file, scope):
                 read = _first_read(file, scope, name)
                 if read is not None:
-                    yield name, read, bound
+                    yield name, read, guarded[name]
+
+    def _readers(self, file: SourceFile) -> dict[int, dict[str, None]]:
+        """The names bound only under the main guard that each function reads or calls."""
+        found = self._read_by.get(file.path)
+        if found is None:
+            found = self._read_by[file.path] = {}
+            for name in self._under_guard(file):
+                called = (file.place_of(index).scope for index in file.facts.called.get(name, ()))
+                for scope in (*file.facts.loaded.get(name, ()), *called):
+                    found.setdefault(scope, {})[name] = None
+        return found
 
     def _under_guard(self, file: SourceFile) -> dict[str, Span]:
         """The names that the top level of a file binds only under its main guard, each with the place.
@@ -180,10 +193,6 @@ def _first_read(file: SourceFile, scope: int, name: str) -> Span | None:
     def reads(expr: Expr | None) -> bool:
         return expr is not None and any(part == wanted for part in walk(expr, file))
 
-    if scope not in file.facts.loaded.get(name, ()) and not any(
-        last_name(call.func) == name for call in map(file.calls.__getitem__, file.calls_of(scope))
-    ):
-        return None
     entry = file.scopes[scope]
     found = [
         event.span for event in entry.events if reads(event.value) or (event.kind != "def" and reads(event.target))

@@ -111,12 +111,30 @@ def _finding(project: Project, loader: Loader, package: str, use: tuple[WorkerRu
 def _by_workers(project: Project, loader: Loader) -> Iterator[tuple[str, tuple[WorkerRun, int]]]:
     """The packages whose threads the workers' code uses, each with its first call."""
     found: set[str] = set()
+    starts = project.ask(_PoolStarts)
     for run in project.worker_runs(loader):
-        for index in run.file.calls_of(run.scope):
-            package = _package(project, run.file, index, run.frame)
-            if package and package not in found:
+        for package, index in starts.of(run):
+            if package not in found:
                 found.add(package)
                 yield package, (run, index)
+
+
+class _PoolStarts:
+    """The calls of functions in workers that start the threads of a package; many loaders run the same functions."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[tuple[SourceFile, int, Frame | None], list[tuple[str, int]]] = {}
+
+    def of(self, run: WorkerRun) -> list[tuple[str, int]]:
+        key = (run.file, run.scope, run.frame)
+        found = self._known.get(key)
+        if found is None:
+            calls = [
+                (_package(self._project, run.file, index, run.frame), index) for index in run.file.calls_of(run.scope)
+            ]
+            found = self._known[key] = [call for call in calls if call[0]]
+        return found
 
 
 def _by_parent(project: Project, loader: Loader) -> Iterator[tuple[str, Place]]:

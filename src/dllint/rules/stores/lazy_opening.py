@@ -10,7 +10,7 @@ from dllint.finding import AddImport, Fix, InsertStatement, ReplaceExpression
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
-from dllint.project.handles import Step, expressions
+from dllint.project.handles import Step
 from dllint.rules.stores.shared_handles import Shared
 
 if TYPE_CHECKING:
@@ -59,13 +59,15 @@ def _only_read_in(project: Project, step: Step, getitem: int) -> bool:
         for cls in (*project.world.hierarchy.line(step.owner), *project.world.hierarchy.subclasses(step.owner))
         if isinstance(cls, Class)
     ]
-    elsewhere = any(
-        isinstance(part, Attribute) and part.attr == step.attr
+    readers = (
+        (file, scope)
         for file in {cls.file for cls in classes}
-        for scope in range(len(file.scopes))
-        if (file, scope) != (step.owner.file, getitem)
-        for part in expressions(file, scope)
+        for scope in (
+            *file.facts.loaded.get(step.attr, ()),
+            *(file.place_of(index).scope for index in file.facts.called.get(step.attr, ())),
+        )
     )
+    elsewhere = any(reader != (step.owner.file, getitem) for reader in readers)
     return len(stores) == 1 and not elsewhere
 
 
