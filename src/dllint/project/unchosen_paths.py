@@ -57,7 +57,7 @@ class UnchosenPaths:
             if found is not None:
                 return found
         return self._on_all_ways(hops) or self._around_all(
-            [(one.path, one.span) for one in finding.related if (one.path, one.span) in starts]
+            [(one.path, one.span) for one in finding.related if (one.path, one.span) in self._starts]
         )
 
     def _around_all(self, launches: list[tuple[str, Span]]) -> Place | None:
