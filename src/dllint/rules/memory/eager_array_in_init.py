@@ -166,7 +166,7 @@ def _judge(
     kept_too = Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
     places = [Place(array.file.path, array.span, "made here")] if apart else []
     if array.put is not None and array.put[1].line not in (array.span.line, kept.span.line):
-        places.append(Place(array.put[0].path, array.put[1], "put into it here"))
+        places.append(Place(array.put[0].path, array.put[1], "added here"))
     if keeping.through is not None:
         leads = keeping.through
         places.append(Place(leads.file.path, leads.span, f"kept here as `{leads.attr}`, which holds it"))

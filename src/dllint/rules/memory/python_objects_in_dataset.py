@@ -163,14 +163,14 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
             message = "keys_fork" if forked else "keys"
             values["remedy"] = "keys" if forked else "keys_sent"
         if held.filled is not None:
-            related = (Place(held.filled[0].path, held.filled[1], "put into it here"),)
+            related = (Place(held.filled[0].path, held.filled[1], "added here"),)
     else:
         values["source"] = held.reading.opener
         message = "read_fork" if forked else "read"
         if held.reading.span.line != kept.span.line or held.reading.file is not kept.file:
             related = (Place(held.reading.file.path, held.reading.span, "read here"),)
         if held.filled is not None and held.filled[1].line not in (held.reading.span.line, kept.span.line):
-            related += (Place(held.filled[0].path, held.filled[1], "put into it here"),)
+            related += (Place(held.filled[0].path, held.filled[1], "added here"),)
     return Finding(
         CODE,
         kept.file.path,
