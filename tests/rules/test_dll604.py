@@ -129,6 +129,9 @@ SILENT: dict[str, str] = {
     "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
     "def fit(path):\n    for epoch in range(5):\n        rows = Rows(path)\n"
     "        for batch in DataLoader(rows, num_workers=2):\n            print(batch)\n",
+    "in a function that reads it to the end": HEAD
+    + "def check(model, rows):\n    for batch in DataLoader(rows, num_workers=2):\n        model(batch)\n\n"
+    "def fit(model, rows):\n    for epoch in range(5):\n        check(model, rows)\n",
     "a test of what the loop changes": HEAD
     + "def fit(rows, grown):\n    for epoch in range(5):\n        if grown > 3:\n"
     "            loader = DataLoader(rows, num_workers=2)\n        grown += 1\n",

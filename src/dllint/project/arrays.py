@@ -58,8 +58,9 @@ class Array:
 
     `size` is its size in bytes and `item` the bytes per element, each None if unknown. `source` is "shape" or "file".
     `alone` is False if one such array is small, so that it only counts as one of many. `read` is False if none of it is
-    in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns. `put` is
-    the statement that puts it into a container.
+    in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns.
+    `unpickled`: a pickle holds it, as workers use its items as arrays. `put` is the statement that puts it into a
+    container.
     """
 
     library: str
@@ -72,6 +73,7 @@ class Array:
     read: bool = True
     mappable: bool = False
     table: bool = False
+    unpickled: bool = False
     frame: Frame | None = None
     put: tuple[SourceFile, Span] | None = None
 

@@ -178,6 +178,10 @@ class Restarts:
             return
         if not self._is_unconditional(file, call.region) or not self.sameness.depends_on_arguments(loader):
             return
+        # A function that reads its loader to the end, such as an evaluation, makes it for itself.
+        made = self.world.values.returned(Function(file, call.scope), None)
+        if not any(isinstance(one, Instance) and (one.file, one.call) == (file, loader.call) for one in made):
+            return
         for caller in self.world.calls.callers(Function(file, call.scope)):
             if caller.call < 0 or caller.guessed:
                 continue

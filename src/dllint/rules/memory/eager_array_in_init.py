@@ -200,8 +200,8 @@ def _under(
     if regime.method == "fork":
         if large:
             return 2, "fork", "info", regime
-        # Forked workers share it: of an unknown size, it counts only where the file could be mapped instead.
-        unknown = size is None and array.source == "file" and array.mappable
+        # Forked workers share it: of an unknown size, tables and texts are small beside what workers read.
+        unknown = size is None and array.source == "file" and (array.mappable or array.unpickled)
         return (1, "whole_file_fork", "info", regime) if unknown else None
     if size is None:
         if array.source != "file":

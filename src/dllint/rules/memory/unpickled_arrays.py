@@ -104,7 +104,7 @@ class UnpickledArrays:
         """What a reading is if it may be arrays; tensors are in shared memory, and counted on their own."""
         if reading is None or reading.kind != OPAQUE or reading.opener.startswith("torch."):
             return None
-        return Array("numpy", None, "file", reading.file, reading.call)
+        return Array("numpy", None, "file", reading.file, reading.call, unpickled=True)
 
 
 def _is_array(run: ItemRun, items: list[Expr]) -> bool:
