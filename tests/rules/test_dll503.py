@@ -15,7 +15,7 @@ from torch.utils.data import Dataset
 
 class Rows(Dataset):
     def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))  # DLL503
+        return cv2.resize(index, (640, 480))  # DLL503
 """
 CLEAN = DATA.replace("  # DLL503", "")
 LAUNCHED = """\
@@ -165,7 +165,7 @@ if __name__ == "__main__":
         + LAUNCHED.format(cap="cv2.setNumThreads(0)"),
     },
     "workers only decode": {
-        "data.py": CLEAN.replace("resize(index, (2, 2))", "imread(index)"),
+        "data.py": CLEAN.replace("resize(index, (640, 480))", "imread(index)"),
         "train.py": LAUNCHED.format(cap="cv2.setNumThreads(0)"),
     },
 }
@@ -212,7 +212,7 @@ def test_one_cap_serves_all_modules_of_the_same_workers(told: Callable[..., Any]
     mixed = (
         "import cv2\nfrom torch.utils.data import Dataset\n\nclass Mixed(Dataset):\n"
         "    def __init__(self, rows):\n        self.rows = rows\n\n"
-        "    def __getitem__(self, index):\n        return cv2.resize(self.rows[index], (2, 2))\n"
+        "    def __getitem__(self, index):\n        return cv2.resize(self.rows[index], (640, 480))\n"
     )
     train = LAUNCHED.format(cap="cv2.setNumThreads(0)").replace("Rows()", "Mixed(Rows())")
     files = {

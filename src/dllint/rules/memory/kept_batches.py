@@ -10,6 +10,7 @@ from dllint.facts.nodes import (
     Attribute,
     CallRef,
     Comprehension,
+    Constant,
     List,
     Name,
     Starred,
@@ -233,7 +234,8 @@ def extending(file: SourceFile, scope: int) -> list[RegionRef]:
     return [
         RegionRef(event.region)
         for event in file.scopes[scope].events
-        if event.detail == Operator("+") or isinstance(event.target, Subscript)
+        if isinstance(event.target, Subscript)
+        or (event.detail == Operator("+") and not isinstance(event.value, Constant))
     ]
 
 
