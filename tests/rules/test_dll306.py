@@ -151,6 +151,12 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a row of a part that may be a list of texts": loop(
+        "kept.append(kinds[i])", head="for i, (x, kinds, y) in enumerate(loader):"
+    ),
+    "a dict with such a row": loop(
+        'kept.append({"id": str(i), "kind": kinds[i]})', head="for i, (x, kinds, y) in enumerate(loader):"
+    ),
     "what accelerate moves to the device": loop("kept.append(y)\nprint(y.shape)")
     .replace("    for x", "    loader = accelerate.Accelerator().prepare(loader)\n    for x")
     .replace("import copy\n", "import accelerate\nimport copy\n"),

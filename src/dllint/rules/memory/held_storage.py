@@ -147,16 +147,30 @@ class Body:
 
     def is_unclear(self, kept: Kept) -> bool:
         """Whether the kept value is a part of the batch that may not be a tensor."""
-        if isinstance(kept.expr, Name):
-            unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
-        elif isinstance(kept.expr, Subscript):
-            # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
-            key = kept.expr.index.value if isinstance(kept.expr.index, Constant) else None
-            named = isinstance(key, str) and _NO_TENSORS.search(key) is not None
-            unclear = isinstance(kept.expr.index, Constant) and (named or kept.how == "extend")
-        else:
-            unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
-        return unclear and not self._joined(kept.container)
+        return self._is_unclear(kept.expr, kept.how) and not self._joined(kept.container)
+
+    def _is_unclear(self, expr: Expr, how: str) -> bool:
+        match expr:
+            case Name(name):
+                return name in self.parts and not self.is_tensor(name)
+            case Subscript(Name(name), _) if name in self.parts and not self.is_tensor(name):
+                return True
+            case Subscript(_, index):
+                # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
+                key = index.value if isinstance(index, Constant) else None
+                named = isinstance(key, str) and _NO_TENSORS.search(key) is not None
+                return isinstance(index, Constant) and (named or how == "extend")
+            case Attribute(_, attr):
+                return attr not in ATTRIBUTES
+            case Dict(items):
+                return self._are_unclear([value for _, value in items], how)
+            case Tuple(elements) | List(elements):
+                return self._are_unclear(list(elements), how)
+        return False
+
+    def _are_unclear(self, parts: list[Expr], how: str) -> bool:
+        """Whether none of several values that belong to a batch is surely a tensor."""
+        return all(self._is_unclear(part, how) for part in parts if self.holds(part))
 
     def entry(self, kept: Kept) -> str | None:
         """The key of the kept entry of a batch, if nothing shows by its use that it is a tensor."""
