@@ -170,7 +170,7 @@ class ModuleIndex:
                 rank = 0
             elif root == directory:
                 rank = 1
-            elif self._root_of(root) == root or (rest and _encloses(root, directory)):
+            elif self._root_of(root) == root or (rest and encloses(root, directory)):
                 # A script inside a package may be run directly, which makes its folder a root.
                 rank = 2
             elif rest:
@@ -201,8 +201,9 @@ def _join(directory: str, name: str) -> str:
     return directory + name if directory == "/" else f"{directory}/{name}"
 
 
-def _encloses(root: str, directory: str) -> bool:
-    return not root or directory == root or directory.startswith(f"{root}/")
+def encloses(root: str, directory: str) -> bool:
+    """Whether `directory` is `root` or lies below it."""
+    return root in ("", "/", directory) or directory.startswith(f"{root}/")
 
 
 def _shared(one: str, other: str) -> int:

@@ -51,7 +51,7 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
 
 
 def _of_any(world: Engine, cls: Class, name: str) -> list[Values]:
-    """Return the values of a field of an object of which only the class is known: what the calls give it that create
+    """Return the values of a field of an object whose class alone is known: what the calls give it that create
     objects of the class, other than those of tests, and the default where one of them leaves it. Empty if that is the
     default alone."""
     default = _default(world, cls, name)

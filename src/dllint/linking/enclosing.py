@@ -9,7 +9,7 @@ from dllint.span import Span
 
 
 class Enclosing:
-    """Spans of which any two are apart or inside one another, each with the numbers of what it belongs to."""
+    """Spans, any two apart or one inside the other, each with the numbers of what it belongs to."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         """Index spans, which are numbered in this order."""

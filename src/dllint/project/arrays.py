@@ -311,7 +311,7 @@ def _keeps_all(index: Expr) -> bool:
 
 
 def _by_position(expr: Expr, file: SourceFile) -> Expr | None:
-    """The table of which an expression takes most rows and columns, `table` in
+    """The table that an expression slices by position, `table` in
     `table.iloc[:, 1:].values.astype("float32")`; None for any other expression."""
     while True:
         func = file.calls[expr.index].func if isinstance(expr, CallRef) else expr

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding
+from dllint.modules import encloses
 from dllint.reading import is_file
 
 if TYPE_CHECKING:
@@ -26,17 +28,11 @@ class SiblingImports:
         self.world = project.world
 
     def crossed(self, finding: Finding) -> bool:
-        """Whether the places of a finding lie below two folders of which neither contains the other, while neither is
+        """Whether the places of a finding lie below two folders, neither inside the other, while neither is
         a distribution of its own, and no code changes `sys.path`."""
         paths = {finding.path, *(one.path for one in finding.trace), *(one.path for one in finding.related)}
-        roots = sorted({self.world.index.root_of(path) for path in paths})
-        apart = {
-            root
-            for number, root in enumerate(roots)
-            for other in roots[number + 1 :]
-            if not other.startswith(f"{root}/".replace("//", "/"))
-            for root in (root, other)
-        }
+        pairs = combinations(sorted({self.world.index.root_of(path) for path in paths}), 2)
+        apart = {root for pair in pairs if not encloses(*pair) for root in pair}
         if not apart or self._changes_path:
             return False
         return not any(is_file(os.path.join(root, name)) for root in apart for name in _INSTALLING)

@@ -191,7 +191,7 @@ class Restarts:
             if (
                 loop is not None
                 and kind == "epoch"
-                and not any(not self.sameness.stays(around, at.scope, loop, one.value) for one in at.args)
+                and all(self.sameness.stays(around, at.scope, loop, one.value) for one in at.args)
             ):
                 yield Restart(kind, around, caller.call, around.facts.regions[loop], loader, around)
 
