@@ -175,9 +175,9 @@ class CudaForks:
                 if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site):
                     event = kept.store.event
                     yield OnGpu(kept.attr, kept.file, event.value_span or event.span, event.span, kept.hops)
-        yield from self._tensors(loader.datasets())
+        yield from self.tensor_datasets(loader.datasets())
 
-    def _tensors(self, values: Values) -> Iterator[OnGpu]:
+    def tensor_datasets(self, values: Values) -> Iterator[OnGpu]:
         """The first tensor on the GPU of each TensorDataset, also inside wrappers."""
         todo, seen = [*values], set[Value]()
         while todo:
@@ -226,16 +226,20 @@ class CudaForks:
         return found
 
     def _on_gpu(self, expr: Expr, site: Site) -> bool:
-        """Whether a call that the value of an expression comes from puts it on the GPU.
+        return self.moved_by(expr, site) is not None
+
+    def moved_by(self, expr: Expr, site: Site) -> tuple[CallRef, Site] | None:
+        """The call that the value of an expression comes from and that puts it on the GPU; None if there is none.
 
         The kind of value does not matter: a model of an unknown class is moved there like any other.
         """
         steps, seen = [(expr, site)], {(id(expr), site)}
         for depth in count():
             if not steps or limits.DEVICE_DEPTH.exceeded(depth):
-                return False
-            if any(self._puts_on_gpu(one, where) for one, where in steps):
-                return True
+                return None
+            for one, where in steps:
+                if isinstance(one, CallRef) and self._puts_on_gpu(one, where):
+                    return one, where
             found = (
                 (step.expr, step.site)
                 for one, where in steps
@@ -252,9 +256,7 @@ class CudaForks:
                     steps.append(step)
         return False
 
-    def _puts_on_gpu(self, expr: Expr, site: Site) -> bool:
-        if not isinstance(expr, CallRef):
-            return False
+    def _puts_on_gpu(self, expr: CallRef, site: Site) -> bool:
         judged = self.cuda.judge(site.file, expr.index, site.frame)
         return judged.places and self.cuda.wanted(site.file, expr.index, site.frame)
 

@@ -1,0 +1,144 @@
+"""Items and batches that are on the GPU when they leave the dataset or the collate function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, IfExp, List, Name, Set, Subscript, Tuple
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.values import NONE, Class, Frame, Function, Instance, Site
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import METHODS
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project.loaders import Loader
+from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.start_methods.cuda_forks import CudaForks
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_COMPUTING = frozenset({"float", "half", "double", "long", "int", "bool", "clone", "mean", "sum", "repeat", "type"})
+"""Methods of a tensor, besides those of `METHODS`, whose result is a tensor on the same device."""
+
+
+class GpuItem(NamedTuple):
+    """A part of an item or batch that is on the GPU: a tensor of a TensorDataset, or what a function returns.
+
+    Attributes:
+        text: the tensor, or the call that moves it, as written.
+        span: of that call, or of the argument.
+        certain: whether it is there on every machine with a GPU.
+    """
+
+    file: SourceFile
+    text: str
+    span: Span
+    statement: Span
+    certain: bool = True
+
+
+class GpuItems:
+    """Finds the items on the GPU, in one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self.forks = project.ask(CudaForks)
+        self.cuda = project.ask(Cuda)
+
+    def of_loader(self, loader: Loader) -> Iterator[GpuItem]:
+        """What in the batches of a loader is on the GPU."""
+        functions = self.project.callables(loader, "collate_fn")
+        if functions and functions != (NONE,):
+            for value in functions:
+                for run in self.project.workers.of_callable(value, "collate_fn"):
+                    if not run.hops:
+                        yield from self._returned(Function(run.file, run.scope), run.frame, "return")
+            return
+        for one in self.forks.tensor_datasets(loader.datasets()):
+            yield GpuItem(one.file, one.name, one.span, one.statement)
+        for value in self.project.datasets.expand(loader.datasets()):
+            for name, kind in (("__getitem__", "return"), ("__iter__", "yield")):
+                method = self.world.hierarchy.method(value.of, name) if isinstance(value.of, Class) else None
+                if method is not None:
+                    yield from self._returned(method, self.world.receiver_frame(value), kind, value)
+
+    def _returned(
+        self, function: Function, frame: Frame | None, kind: str, dataset: Instance | None = None
+    ) -> Iterator[GpuItem]:
+        file = function.file
+        for event in file.scopes[function.scope].events_of(kind):
+            at = (event.span.line, event.span.column)
+            site = Site(file, function.scope, event.region, at, frame)
+            for leaf in _leaves(event.value):
+                found = self._moved_by(leaf, site, dataset)
+                if found is not None:
+                    yield found
+                    break
+
+    def _moved_by(self, expr: Expr, site: Site, dataset: Instance | None) -> GpuItem | None:
+        """The call that puts a part of an item on the GPU."""
+        kept = _attribute(expr)
+        if kept is not None and dataset is not None:
+            for one in self.project.datasets.kept(dataset):
+                if one.attr == kept and one.store.value is not None:
+                    return self._found(one.store.value, one.site)
+            return None
+        return self._found(expr, site)
+
+    def _found(self, expr: Expr, site: Site, depth: int = 0) -> GpuItem | None:
+        found = self.forks.moved_by(expr, site)
+        if found is None:
+            inner = self._same_device(expr, site)
+            if inner is not None:
+                return self._found(inner, site, depth)
+            if not isinstance(expr, CallRef) or limits.DEVICE_DEPTH.exceeded(depth):
+                return None
+            given = self.forks.origins.expressions(expr, site)
+            return next(filter(None, (self._found(one.expr, one.site, depth + 1) for one in given)), None)
+        call, where = found
+        written = where.file.calls[call.index]
+        certain = self.cuda.is_certain(where.file, call.index, where.frame)
+        return GpuItem(where.file, render(written.func, where.file), written.span, written.statement, certain)
+
+    def _same_device(self, expr: Expr, site: Site) -> Expr | None:
+        """The tensor that an operation computes its result from, on the same device."""
+        if isinstance(expr, Subscript):
+            return expr.value
+        func = site.file.calls[expr.index].func if isinstance(expr, CallRef) else None
+        if not isinstance(func, Attribute):
+            return None
+        operation = METHODS.get(func.attr)
+        keeps = func.attr not in ("cpu", "to", "numpy") and operation is not None and operation.effect == HOLDS
+        return func.value if keeps or func.attr in _COMPUTING else None
+
+
+def _attribute(expr: Expr) -> str | None:
+    """The attribute of the dataset that an item is taken from: `self.rows[index]`."""
+    while isinstance(expr, Subscript):
+        expr = expr.value
+    return expr.attr if isinstance(expr, Attribute) and expr.value == Name("self") else None
+
+
+def _leaves(expr: Expr | None) -> Iterator[Expr]:
+    """An item, or the elements that it is composed of."""
+    match expr:
+        case List(elements) | Tuple(elements) | Set(elements):
+            for element in elements:
+                yield from _leaves(element)
+        case Dict(items):
+            for _, value in items:
+                yield from _leaves(value)
+        case Comprehension(element=element):
+            yield from _leaves(element)
+        case IfExp(_, body, orelse):
+            yield from _leaves(body)
+            yield from _leaves(orelse)
+        case None:
+            return
+        case _:
+            yield expr
