@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding, Fix, Place, RemoveArgument
+from dllint.inference.values import Const
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.data.gpu_items import GpuItem, GpuItems
@@ -30,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _finding(project: Project, loader: Loader, item: GpuItem) -> Finding:
     given = any(one.keyword == "pin_memory" for one in loader.file.calls[loader.call].args)
-    certain = item.certain and all(value.value for value in loader.argument("pin_memory").values)
+    certain = item.certain and all(isinstance(one, Const) and one.value for one in loader.argument("pin_memory").values)
     edit = RemoveArgument(loader.file.path, loader.span, "pin_memory")
     return Finding(
         CODE,

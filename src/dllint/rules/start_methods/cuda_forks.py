@@ -254,7 +254,7 @@ class CudaForks:
                 if (id(step[0]), step[1]) not in seen:
                     seen.add((id(step[0]), step[1]))
                     steps.append(step)
-        return False
+        return None
 
     def _puts_on_gpu(self, expr: CallRef, site: Site) -> bool:
         judged = self.cuda.judge(site.file, expr.index, site.frame)

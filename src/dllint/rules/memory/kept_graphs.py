@@ -1,0 +1,448 @@
+"""Losses that a training loop keeps without detaching them, and with each the graph of its step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Constant,
+    Dict,
+    IfExp,
+    List,
+    Name,
+    Subscript,
+    Tuple,
+    UnaryOp,
+)
+from dllint.facts.schema import Call, Event, Expr, Operator
+from dllint.inference import limits
+from dllint.inference.values import Const, External, Frame, Function, Instance, Site
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.counting import iterations
+from dllint.rules.memory.held_storage import ADDING, Body
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_BACKWARD = ("backward", "manual_backward")
+_KEEPING = frozenset(
+    {
+        *("mean", "sum", "float", "double", "half", "to", "cpu", "cuda", "clone", "view", "reshape", "squeeze"),
+        *("unsqueeze", "flatten", "contiguous", "sqrt", "abs", "log", "exp", "add", "mul", "div", "clamp", "type"),
+    }
+)
+"""Methods and functions whose result belongs to the graph of the tensor."""
+_JOINING = frozenset({"stack", "cat"})
+_OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
+_FEW = 1000
+"""Iterations of a counted loop below which what it keeps is small."""
+
+
+class KeptGraph(NamedTuple):
+    """A statement that keeps the loss of every step with its graph.
+
+    Attributes:
+        container: what it is added to.
+        what: the loss; `what_span` is its span if nothing but the loss is added.
+        statement: of the loop's function, also if a function that it calls keeps the loss: at `inner`.
+        region: the loop.
+    """
+
+    file: SourceFile
+    container: str
+    what: Expr
+    what_span: Span | None
+    span: Span
+    statement: Span
+    region: int
+    inner: tuple[SourceFile, Span, str] | None = None
+
+
+@dataclass
+class _Flow:
+    """The expressions that belong to a graph at one statement of a function, followed in source order."""
+
+    losses: KeptGraphs
+    file: SourceFile
+    scope: int
+    frame: Frame | None = None
+    carrying: set[Expr] = field(default_factory=set)
+
+    def carries(self, expr: Expr) -> bool:
+        """Whether the value of an expression, or a part of it, provably belongs to a graph."""
+        if expr in self.carrying:
+            return True
+        match expr:
+            case BinOp(left=left, right=right):
+                return self.carries(left) or self.carries(right)
+            case UnaryOp(operand=operand):
+                return self.carries(operand)
+            case Subscript(value, _):
+                return self.carries(value)
+            case IfExp(_, body, orelse):
+                return self.carries(body) and self.carries(orelse)
+            case Tuple(elements) | List(elements):
+                return any(map(self.carries, elements))
+            case Dict(items):
+                return any(self.carries(value) for _, value in items)
+            case CallRef(index):
+                return self._call_carries(index)
+        return False
+
+    def loss(self, expr: Expr) -> Expr:
+        """The part of an expression that belongs to a graph: the loss itself."""
+        while expr not in self.carrying:
+            parts = expr.children() if not isinstance(expr, CallRef) else self._operands(expr.index)
+            inner = next(filter(self.carries, parts), None)
+            if inner is None:
+                break
+            expr = inner
+        return expr
+
+    def _operands(self, index: int) -> tuple[Expr, ...]:
+        call = self.file.calls[index]
+        given = tuple(one.value for one in call.args)
+        return (call.func.value, *given) if isinstance(call.func, Attribute) else given
+
+    def _call_carries(self, index: int) -> bool:
+        call = self.file.calls[index]
+        if isinstance(call.func, Attribute) and call.func.attr in _KEEPING and self.carries(call.func.value):
+            return True
+        name = last_name(call.func)
+        if name in _KEEPING | _JOINING and call.args and self.carries(call.args[0].value):
+            values = self.losses.world.values.evaluate(call.func, self._site(call))
+            return any(isinstance(one, External) and one.name.startswith("torch.") for one in values)
+        return 0 in self.losses.returned_by(self.file, index, self.frame)
+
+    def _site(self, call: Call) -> Site:
+        return Site(self.file, call.scope, call.region, (call.statement.line, call.statement.column), self.frame)
+
+    def follow(self, event: Event) -> None:
+        """Update the expressions by an assignment."""
+        if event.kind not in ("assign", "for", "with") or event.target is None or isinstance(event.detail, Operator):
+            return
+        if isinstance(event.target, (Tuple, List)):
+            given = event.value
+            found: frozenset[int] = frozenset()
+            if isinstance(given, CallRef):
+                found = self.losses.returned_by(self.file, given.index, self.frame, unpacked=True)
+            same = isinstance(given, (Tuple, List)) and len(given.elements) == len(event.target.elements)
+            for position, target in enumerate(event.target.elements):
+                held = isinstance(given, (Tuple, List)) and same and self.carries(given.elements[position])
+                self._bind(target, event, held or position in found)
+        else:
+            self._bind(event.target, event, event.value is not None and self.carries(event.value))
+
+    def _bind(self, target: Expr, event: Event, held: bool) -> None:
+        self.carrying -= {one for one in self.carrying if target in list(walk(one, self.file))}
+        self.carrying |= self.losses.bound_by(self.file, self.scope, target, event)
+        if held:
+            self.carrying.add(target)
+
+
+class KeptGraphs:
+    """Finds the losses kept with their graph, in one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._returned: dict[tuple[str, int], tuple[frozenset[int], bool]] = {}
+        self._backward: dict[tuple[str, int], list[tuple[Expr, Span, int]]] = {}
+
+    def kept(self) -> Iterator[KeptGraph]:
+        """Every statement in a long loop that keeps the loss of a step."""
+        seen: set[tuple[str, int, int]] = set()
+        for file, scope in self._scopes():
+            for _, _, region in self.backward(file, scope):
+                yield from self._in_loop(file, scope, region, seen)
+            if not self._returns(Function(file, scope))[0]:
+                continue
+            for caller in self.world.calls.callers(Function(file, scope)):
+                call = caller.file.place_of(caller.call)
+                if not caller.guessed:
+                    yield from self._in_loop(caller.file, call.scope, call.region, seen)
+
+    def _scopes(self) -> list[tuple[SourceFile, int]]:
+        """The functions that start a backward pass."""
+        found = {
+            (file.path, file.calls[index].scope): (file, file.calls[index].scope)
+            for file in self.world.files.values()
+            for name in _BACKWARD
+            for index in file.facts.called.get(name, ())
+        }
+        return list(found.values())
+
+    def backward(self, file: SourceFile, scope: int) -> list[tuple[Expr, Span, int]]:
+        """The losses from which a function starts a backward pass, each with the statement and the region."""
+        key = (file.path, scope)
+        found = self._backward.get(key)
+        if found is None:
+            found = self._backward[key] = []
+            for name in _BACKWARD:
+                for index in file.facts.called.get(name, ()):
+                    call = file.calls[index]
+                    loss = _started_from(file, call) if call.scope == scope else None
+                    if loss is not None:
+                        found.append((loss, call.statement, call.region))
+        return found
+
+    def bound_by(self, file: SourceFile, scope: int, target: Expr, event: Event) -> set[Expr]:
+        """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
+        starts before the next assignment to the same target."""
+        after = [
+            other.span.line
+            for other in file.scopes[scope].events
+            if other.target == target and other.span.line > event.span.line and not isinstance(other.detail, Operator)
+        ]
+        end = min(after, default=1 << 30)
+        started = self.backward(file, scope)
+        return {loss for loss, span, _ in started if event.span.line < span.line < end and target in _around(loss)}
+
+    def returned_by(self, file: SourceFile, index: int, frame: Frame | None, unpacked: bool = False) -> frozenset[int]:
+        """The positions of the losses in what a call returns, 0 for a single value. Empty if it is a tuple and
+        `unpacked` is not set."""
+        targets = [target for target in self.world.calls.targets(file, index, frame) if not target.guessed]
+        if len(targets) != 1 or last_name(file.calls[index].func) in _BACKWARD:
+            return frozenset()
+        positions, in_tuple = self._returns(targets[0].function)
+        return positions if in_tuple is unpacked else frozenset()
+
+    def _returns(self, function: Function) -> tuple[frozenset[int], bool]:
+        """The positions of the losses among what a function with a backward pass returns, and whether it returns a
+        tuple."""
+        known = self._returned.get(function.key)
+        if known is not None:
+            return known
+        self._returned[function.key] = (frozenset(), False)
+        file, scope = function.file, function.scope
+        found: list[tuple[frozenset[int], bool]] = []
+        if self.backward(file, scope):
+            flow = _Flow(self, file, scope)
+            for event in file.scopes[scope].events:
+                if event.kind == "return" and event.value is not None:
+                    in_tuple = isinstance(event.value, Tuple)
+                    parts = event.value.elements if isinstance(event.value, Tuple) else (event.value,)
+                    found.append((frozenset(at for at, part in enumerate(parts) if flow.carries(part)), in_tuple))
+                flow.follow(event)
+        # A function that returns the loss on some paths only is not followed.
+        same = len(set(found)) == 1
+        answer = self._returned[function.key] = found[0] if same else (frozenset(), False)
+        return answer
+
+    def _in_loop(
+        self, file: SourceFile, scope: int, region: int, seen: set[tuple[str, int, int]]
+    ) -> Iterator[KeptGraph]:
+        loop = next((one for one in file.regions(region) if file.facts.regions[one].kind in ("for", "while")), None)
+        if loop is None or (file.path, scope, loop) in seen or not self._is_long(file, scope, loop):
+            return
+        seen.add((file.path, scope, loop))
+        flow = _Flow(self, file, scope)
+        body = Body(self.world, file, scope, loop)
+        for event in file.scopes[scope].events:
+            if not file.encloses(loop, event.region):
+                continue
+            if not self._is_off(file, event.region):
+                yield from self._added(flow, body, event, loop)
+                yield from self._appended(flow, body, event, loop)
+                yield from self._handed_over(flow, event, loop)
+            flow.follow(event)
+
+    def _is_long(self, file: SourceFile, scope: int, loop: int) -> bool:
+        """Whether a loop has many iterations: one over a loader, or a count that is not known to be small."""
+        entry = file.facts.regions[loop]
+        if entry.kind != "for" or entry.expr is None:
+            return False
+        last = last_name(file.calls[entry.expr.index].func) if isinstance(entry.expr, CallRef) else ""
+        if last not in ("range", "trange"):
+            return not isinstance(entry.expr, (List, Tuple, Constant))
+        at = (entry.span.line, entry.span.column)
+        count = iterations(self.project.datasets, entry.expr, Site(file, scope, entry.parent, at, None))
+        return count is not None and count >= _FEW
+
+    @staticmethod
+    def _is_off(file: SourceFile, region: int) -> bool:
+        """Whether a place is inside `with torch.no_grad():`."""
+        entries = (file.facts.regions[one] for one in file.regions(region))
+        return any(
+            entry.kind == "with"
+            and isinstance(entry.expr, CallRef)
+            and last_name(file.calls[entry.expr.index].func) in _OFF
+            for entry in entries
+        )
+
+    def _added(self, flow: _Flow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
+        """`total += loss` and `total = total + loss`."""
+        added, span = event.value, event.value_span
+        if event.target is None or added is None or event.kind != "assign":
+            return
+        if not isinstance(event.detail, Operator):
+            if not isinstance(added, BinOp) or added.op != "+" or event.target not in (added.left, added.right):
+                return
+            added, span = (added.right if added.left == event.target else added.left), None
+        elif event.detail.op != "+":
+            return
+        if not flow.carries(added) or event.target in flow.carrying:
+            return
+        if self._outlives(flow.file, flow.scope, event.target, loop) and self._sums(event, flow):
+            if isinstance(added, (List, Tuple)) and not body.collects(event.target, event.region, event.span):
+                return
+            if not body.bounded(event.region):
+                loss = flow.loss(added)
+                own = span if loss == added else None
+                yield KeptGraph(flow.file, _rendered(event.target), loss, own, event.span, event.span, loop)
+
+    def _appended(self, flow: _Flow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
+        """`losses.append(loss)`."""
+        for name in ADDING:
+            for index in flow.file.facts.called.get(name, ()):
+                call = flow.file.calls[index]
+                if call.scope != flow.scope or call.statement != event.span or call.region != event.region:
+                    continue
+                if not isinstance(call.func, Attribute) or not call.args or not flow.carries(call.args[-1].value):
+                    continue
+                grows = body.collects(call.func.value, call.region, call.statement)
+                if grows and self._outlives(flow.file, flow.scope, call.func.value, loop) and not body.bounded(loop):
+                    given = call.args[-1]
+                    loss = flow.loss(given.value)
+                    own = given.value_span if loss == given.value else None
+                    place = (own, call.span, call.statement, loop)
+                    yield KeptGraph(flow.file, _rendered(call.func.value), loss, *place)
+
+    def _handed_over(self, flow: _Flow, event: Event, loop: int) -> Iterator[KeptGraph]:
+        """`meter.update(loss)`, where the method adds it to an attribute."""
+        for index in flow.file.calls_of(flow.scope):
+            call = flow.file.calls[index]
+            if call.statement != event.span or not any(flow.carries(one.value) for one in call.args):
+                continue
+            if isinstance(call.func, Attribute) and call.func.attr in (*_BACKWARD, *ADDING):
+                continue
+            for target in self.world.calls.targets(flow.file, index, flow.frame):
+                if target.guessed:
+                    continue
+                function = target.function
+                inner = _Flow(self, function.file, function.scope, target.frame)
+                for param in function.file.scopes[function.scope].params:
+                    actual = self.world.parameters.bound(function, param.name, target.frame).actual
+                    if actual is not None and actual.expr is not None and flow.carries(actual.expr):
+                        inner.carrying.add(Name(param.name))
+                found = next(self._kept_in(inner, function), None)
+                if found is not None:
+                    given = next(one for one in call.args if flow.carries(one.value))
+                    loss = flow.loss(given.value)
+                    own = given.value_span if loss == given.value else None
+                    where = (function.file, found.span, found.container)
+                    place = (own, call.span, call.statement, loop)
+                    yield KeptGraph(flow.file, _rendered(call.func), loss, *place, inner=where)
+                    return
+
+    def _kept_in(self, flow: _Flow, function: Function) -> Iterator[KeptGraph]:
+        """The statements of a method that add an argument to an attribute."""
+        if not flow.carrying:
+            return
+        body = Body(self.world, function.file, function.scope, None, flow.frame)
+        for event in function.file.scopes[function.scope].events:
+            target = event.target
+            of_self = isinstance(target, Attribute) and target.value == Name("self")
+            if not self._is_off(function.file, event.region):
+                if of_self:
+                    yield from self._added(flow, body, event, 0)
+                yield from self._appended(flow, body, event, 0)
+            flow.follow(event)
+
+    def _outlives(self, file: SourceFile, scope: int, container: Expr, loop: int) -> bool:
+        """Whether a container or a sum exists before the loop, and no iteration replaces it or starts a backward pass
+        from it."""
+        *_, root = _around(container)
+        if not isinstance(root, Name) or any(loss == container for loss, _, _ in self.backward(file, scope)):
+            return False
+        for event in file.scopes[scope].events:
+            if event.target is None or not file.encloses(loop, event.region) or isinstance(event.detail, Operator):
+                continue
+            bound = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
+            added = isinstance(event.value, BinOp) and container in (event.value.left, event.value.right)
+            if any(one in (container, root) for one in bound) and not (added and event.target == container):
+                return False
+        return True
+
+    def _sums(self, event: Event, flow: _Flow) -> bool:
+        """Whether what a loss is added to can be a number or a tensor."""
+        assert event.target is not None
+        site = Site(flow.file, flow.scope, event.region, (event.span.line, event.span.column), flow.frame)
+        for value in self.world.values.evaluate(event.target, site):
+            if isinstance(value, Const) and not isinstance(value.value, (int, float)):
+                return False
+            if isinstance(value, Instance) and not isinstance(value.of, External):
+                return False
+        return True
+
+
+def _started_from(file: SourceFile, call: Call) -> Expr | None:
+    """The loss from which a call starts a backward pass: `loss.backward()`, `scaler.scale(loss).backward()`,
+    `accelerator.backward(loss)`."""
+    if not isinstance(call.func, Attribute):
+        return None
+    plain = [one.value for one in call.args if one.keyword in (None, "loss")]
+    base = call.func.value
+    if call.func.attr == "manual_backward" or (plain and call.func.attr == "backward" and _is_engine(file, call)):
+        return plain[0] if plain else None
+    return _loss(file, base, 0)
+
+
+def _is_engine(file: SourceFile, call: Call) -> bool:
+    """Whether the object of a call of `backward` is no tensor but what runs the backward pass of its argument: no
+    statement of the function computes it."""
+    assert isinstance(call.func, Attribute)
+    given = call.args[0].value
+    events = file.scopes[call.scope].events
+    made = {event.target for event in events if event.kind == "assign" and event.region == call.region}
+    return given in made and call.func.value not in made
+
+
+def _loss(file: SourceFile, expr: Expr, depth: int) -> Expr | None:
+    """The variable that a backward pass starts from, without what scales it."""
+    if limits.PIECE_DEPTH.exceeded(depth):
+        return None
+    if isinstance(expr, (Name, Attribute)) or (isinstance(expr, Subscript) and isinstance(expr.index, Constant)):
+        # `with amp.scale_loss(loss, optimizer) as scaled: scaled.backward()`
+        for _, entry in file.regions_of("with") if isinstance(expr, Name) else ():
+            opened = file.calls[entry.expr.index] if isinstance(entry.expr, CallRef) else None
+            if opened is not None and last_name(opened.func) == "scale_loss" and opened.args:
+                bound = (one for one in file.scopes[opened.scope].events if one.kind == "with")
+                if any(one.target == expr and one.value == entry.expr for one in bound):
+                    return opened.args[0].value
+        return expr
+    if isinstance(expr, BinOp) and expr.op == "/":
+        return _loss(file, expr.left, depth + 1)
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        if isinstance(call.func, Attribute) and call.func.attr == "scale" and call.args:
+            return _loss(file, call.args[0].value, depth + 1)
+        if isinstance(call.func, Attribute) and call.func.attr in _KEEPING:
+            return _loss(file, call.func.value, depth + 1)
+    return None
+
+
+def _around(loss: Expr) -> Iterator[Expr]:
+    """A loss and the objects that it is an attribute or an entry of."""
+    yield loss
+    while isinstance(loss, (Attribute, Subscript)):
+        loss = loss.value
+        yield loss
+
+
+def _rendered(expr: Expr) -> str:
+    match expr:
+        case Name(name):
+            return name
+        case Attribute(value, attr):
+            return f"{_rendered(value)}.{attr}"
+        case Subscript(value, _):
+            return f"{_rendered(value)}[…]"
+    return "…"

@@ -1,0 +1,172 @@
+"""DLL310: which losses a training loop keeps with their graph."""
+
+from __future__ import annotations
+
+from tests.rules.conftest import in_one_file
+
+HEAD = """\
+import collections
+import torch
+from torch.utils.data import DataLoader
+
+loader = DataLoader([1, 2, 3])
+
+
+"""
+
+
+def loop(*lines: str, before: str = "total = 0.0", after: str = "return total") -> str:
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"def train(model, criterion, optimizer, scaler, args):\n    {before}\n    for x, y in loader:\n{body}    {after}\n"
+
+
+LOSS, BACKWARD = "loss = criterion(model(x), y)", "loss.backward()"
+
+FOUND = {
+    "a sum": loop(LOSS, BACKWARD, "total += loss  # DLL310"),
+    "before the backward pass": loop(LOSS, "total += loss  # DLL310", BACKWARD),
+    "a mean": loop(LOSS, BACKWARD, "total += loss / len(loader)  # DLL310"),
+    "times the batch": loop(LOSS, BACKWARD, "total += x.size(0) * loss  # DLL310"),
+    "a list": loop(LOSS, BACKWARD, "total.append(loss)  # DLL310", before="total = []"),
+    "a list in a dict": loop(LOSS, BACKWARD, 'total["loss"].append(loss)  # DLL310', before='total = {"loss": []}'),
+    "moved": loop(LOSS, BACKWARD, "total.append(loss.cpu())  # DLL310", before="total = []"),
+    "another name": loop(LOSS, BACKWARD, "kept = loss", "total += kept  # DLL310"),
+    "scaled": loop(LOSS, "scaler.scale(loss).backward()", "total += loss  # DLL310"),
+    "accumulated": loop(LOSS, "(loss / args.steps).backward()", "total += loss  # DLL310"),
+    "an engine": loop(LOSS, "model.backward(loss)", "model.step()", "total += loss  # DLL310"),
+    "apex": loop(
+        LOSS,
+        "with amp.scale_loss(loss, optimizer) as scaled:",
+        "    scaled.backward()",
+        "total += loss  # DLL310",
+    ),
+    "an attribute of the output": loop("output = model(x)", "output.loss.backward()", "total += output.loss  # DLL310"),
+    "under autocast": loop("with torch.autocast('cuda'):", f"    {LOSS}", BACKWARD, "total += loss  # DLL310"),
+    "numbered": f"""
+def train(model):
+    total = 0
+    for step, (x, y) in enumerate(tqdm(loader)):
+        loss = model(x)
+        loss.backward()
+        total = loss + total  # DLL310
+""",
+    "a history": """
+class Trainer:
+    def __init__(self):
+        self.losses = []
+
+    def train(self):
+        for x, y in loader:
+            self.loss = self.model(x)
+            self.loss.backward()
+            self.losses.append(self.loss)  # DLL310
+""",
+    "steps that are counted": """
+def train(model):
+    losses = []
+    for step in range(100_000):
+        loss = model(step)
+        loss.backward()
+        losses.append(loss)  # DLL310
+""",
+    "returned with others": """
+def step(model, x):
+    loss = model(x)
+    loss.backward()
+    return x, loss
+
+def train(model):
+    total = 0
+    for x, y in loader:
+        _, value = step(model, x)
+        total += value  # DLL310
+""",
+    "a meter, by keyword": """
+class Meter:
+    def __init__(self):
+        self.values = []
+
+    def add(self, n, value):
+        self.values.append(value)
+
+def train(model):
+    meter = Meter()
+    for x, y in loader:
+        loss = model(x)
+        loss.backward()
+        meter.add(1, value=loss)  # DLL310
+""",
+}
+
+SILENT = {
+    "a number": loop(LOSS, BACKWARD, "total += loss.item()"),
+    "as a float": loop(LOSS, BACKWARD, "total += float(loss)"),
+    "detached": loop(LOSS, BACKWARD, "total += loss.detach() * 2"),
+    "its data": loop(LOSS, BACKWARD, "total += loss.data"),
+    "as an array": loop(LOSS, BACKWARD, "total += loss.detach().cpu().numpy()"),
+    "rebound": loop(LOSS, BACKWARD, "loss = loss.item()", "total += loss"),
+    "reduced by a function": loop(LOSS, BACKWARD, "loss = reduce(loss)", "total += loss"),
+    "without gradients": loop(LOSS, BACKWARD, "with torch.no_grad():", "    total += loss"),
+    "a loss of several parts": loop("loss = 0", "for part in y:", "    loss += criterion(x, part)", "loss.backward()"),
+    "a sum that goes backward": loop(LOSS, "total += loss", "if y:", "    total.backward()", "    total = 0"),
+    "emptied": loop(
+        LOSS, BACKWARD, "total.append(loss)", "if y:", "    print(sum(total))", "    total.clear()", before="total = []"
+    ),
+    "the last ones": loop(LOSS, BACKWARD, "total.append(loss)", before="total = collections.deque(maxlen=9)"),
+    "only the last": loop(LOSS, BACKWARD, "total = loss"),
+    "printed": loop(LOSS, BACKWARD, "print(loss)", "log(total + loss)"),
+    "a part": loop("first, second = model(x)", "loss = first + second", BACKWARD, "total += first"),
+    "another loss": loop(LOSS, BACKWARD, "loss = criterion(x, y)", "total += loss"),
+    "one for each epoch": """
+def train(model):
+    losses = []
+    for epoch in range(100_000):
+        for x, y in loader:
+            loss = model(x)
+            loss.backward()
+        losses.append(loss)
+""",
+    "a few steps": """
+def train(model):
+    losses = []
+    for step in range(10):
+        loss = model(step)
+        loss.backward()
+        losses.append(loss)
+""",
+    "a meter of numbers": """
+class Meter:
+    def __init__(self):
+        self.sum = 0
+
+    def update(self, value):
+        if isinstance(value, torch.Tensor):
+            value = value.item()
+        self.sum += value
+
+    def show(self, value):
+        self.value = value
+        print(self.sum + value)
+
+def train(model):
+    meter = Meter()
+    for x, y in loader:
+        loss = model(x)
+        loss.backward()
+        meter.update(loss)
+        meter.show(loss)
+""",
+    "a step that returns a number": """
+def step(model, x):
+    loss = model(x)
+    loss.backward()
+    return loss.item()
+
+def train(model):
+    total = 0
+    for x, y in loader:
+        total += step(model, x)
+""",
+}
+
+test_found, test_silent = in_one_file("DLL310", FOUND, SILENT, HEAD)
