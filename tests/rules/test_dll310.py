@@ -16,8 +16,8 @@ loader = DataLoader([1, 2, 3])
 
 
 def loop(*lines: str, before: str = "total = 0.0", after: str = "return total") -> str:
-    body = "".join(f"        {line}\n" for line in lines)
-    return f"def train(model, criterion, optimizer, scaler, args):\n    {before}\n    for x, y in loader:\n{body}    {after}\n"
+    head = f"def train(model, criterion, optimizer, scaler, args):\n    {before}\n    for x, y in loader:\n"
+    return head + "".join(f"        {line}\n" for line in lines) + f"    {after}\n"
 
 
 LOSS, BACKWARD = "loss = criterion(model(x), y)", "loss.backward()"
@@ -42,7 +42,7 @@ FOUND = {
     ),
     "an attribute of the output": loop("output = model(x)", "output.loss.backward()", "total += output.loss  # DLL310"),
     "under autocast": loop("with torch.autocast('cuda'):", f"    {LOSS}", BACKWARD, "total += loss  # DLL310"),
-    "numbered": f"""
+    "numbered": """
 def train(model):
     total = 0
     for step, (x, y) in enumerate(tqdm(loader)):

@@ -90,7 +90,8 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
             return f"lambda{' ' * bool(params)}{params}: {_render(body, file, depth - 1)}"
         case List(elements) | Tuple(elements) | Set(elements):
             opening, closing = "[]" if isinstance(expr, List) else "()" if isinstance(expr, Tuple) else "{}"
-            return opening + ", ".join(_render(item, file, depth - 1) for item in elements) + closing
+            comma = "," * (isinstance(expr, Tuple) and len(elements) == 1)
+            return opening + ", ".join(_render(item, file, depth - 1) for item in elements) + comma + closing
         case Compare(left, comparisons):
             return _render(left, file, depth) + "".join(f" {op} {_render(one, file, depth)}" for op, one in comparisons)
         case BoolOp(op, values):

@@ -32,6 +32,7 @@ class GpuItem(NamedTuple):
         text: the tensor, or the call that moves it, as written.
         span: of that call, or of the argument.
         certain: whether it is there on every machine with a GPU.
+        moved: whether the text is a call.
     """
 
     file: SourceFile
@@ -39,6 +40,7 @@ class GpuItem(NamedTuple):
     span: Span
     statement: Span
     certain: bool = True
+    moved: bool = True
 
 
 class GpuItems:
@@ -60,7 +62,7 @@ class GpuItems:
                         yield from self._returned(Function(run.file, run.scope), run.frame, "return")
             return
         for one in self.forks.tensor_datasets(loader.datasets()):
-            yield GpuItem(one.file, one.name, one.span, one.statement)
+            yield GpuItem(one.file, one.name, one.span, one.statement, moved=False)
         for value in self.project.datasets.expand(loader.datasets()):
             for name, kind in (("__getitem__", "return"), ("__iter__", "yield")):
                 method = self.world.hierarchy.method(value.of, name) if isinstance(value.of, Class) else None

@@ -37,7 +37,7 @@ def _finding(project: Project, loader: Loader, item: GpuItem) -> Finding:
         CODE,
         loader.file.path,
         loader.span,
-        "main",
+        "main" if item.moved else "tensors",
         {"name": loader.name, "what": item.text, "where": project.where(item.file, item.span)},
         severity="error" if certain else "warning",
         related=(Place(item.file.path, item.span, "this is on the GPU"),),

@@ -20,25 +20,17 @@ from dllint.facts.nodes import (
     UnaryOp,
 )
 from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference import limits
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
+from dllint.rules.memory.backward_passes import KEEPING, STARTS, around, backward_passes
 from dllint.rules.memory.held_storage import ADDING, Body
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_BACKWARD = ("backward", "manual_backward")
-_KEEPING = frozenset(
-    {
-        *("mean", "sum", "float", "double", "half", "to", "cpu", "cuda", "clone", "view", "reshape", "squeeze"),
-        *("unsqueeze", "flatten", "contiguous", "sqrt", "abs", "log", "exp", "add", "mul", "div", "clamp", "type"),
-    }
-)
-"""Methods and functions whose result belongs to the graph of the tensor."""
 _JOINING = frozenset({"stack", "cat"})
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 _FEW = 1000
@@ -113,10 +105,10 @@ class _Flow:
 
     def _call_carries(self, index: int) -> bool:
         call = self.file.calls[index]
-        if isinstance(call.func, Attribute) and call.func.attr in _KEEPING and self.carries(call.func.value):
+        if isinstance(call.func, Attribute) and call.func.attr in KEEPING and self.carries(call.func.value):
             return True
         name = last_name(call.func)
-        if name in _KEEPING | _JOINING and call.args and self.carries(call.args[0].value):
+        if name in KEEPING | _JOINING and call.args and self.carries(call.args[0].value):
             values = self.losses.world.values.evaluate(call.func, self._site(call))
             return any(isinstance(one, External) and one.name.startswith("torch.") for one in values)
         return 0 in self.losses.returned_by(self.file, index, self.frame)
@@ -154,14 +146,13 @@ class KeptGraphs:
         self.project = project
         self.world = project.world
         self._returned: dict[tuple[str, int], tuple[frozenset[int], bool]] = {}
-        self._backward: dict[tuple[str, int], list[tuple[Expr, Span, int]]] = {}
 
     def kept(self) -> Iterator[KeptGraph]:
         """Every statement in a long loop that keeps the loss of a step."""
         seen: set[tuple[str, int, int]] = set()
         for file, scope in self._scopes():
-            for _, _, region in self.backward(file, scope):
-                yield from self._in_loop(file, scope, region, seen)
+            for one in file.derived(backward_passes, scope):
+                yield from self._in_loop(file, scope, one.region.number, seen)
             if not self._returns(Function(file, scope))[0]:
                 continue
             for caller in self.world.calls.callers(Function(file, scope)):
@@ -174,24 +165,10 @@ class KeptGraphs:
         found = {
             (file.path, file.calls[index].scope): (file, file.calls[index].scope)
             for file in self.world.files.values()
-            for name in _BACKWARD
+            for name in STARTS
             for index in file.facts.called.get(name, ())
         }
         return list(found.values())
-
-    def backward(self, file: SourceFile, scope: int) -> list[tuple[Expr, Span, int]]:
-        """The losses from which a function starts a backward pass, each with the statement and the region."""
-        key = (file.path, scope)
-        found = self._backward.get(key)
-        if found is None:
-            found = self._backward[key] = []
-            for name in _BACKWARD:
-                for index in file.facts.called.get(name, ()):
-                    call = file.calls[index]
-                    loss = _started_from(file, call) if call.scope == scope else None
-                    if loss is not None:
-                        found.append((loss, call.statement, call.region))
-        return found
 
     def bound_by(self, file: SourceFile, scope: int, target: Expr, event: Event) -> set[Expr]:
         """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
@@ -202,14 +179,17 @@ class KeptGraphs:
             if other.target == target and other.span.line > event.span.line and not isinstance(other.detail, Operator)
         ]
         end = min(after, default=1 << 30)
-        started = self.backward(file, scope)
-        return {loss for loss, span, _ in started if event.span.line < span.line < end and target in _around(loss)}
+        return {
+            one.loss
+            for one in file.derived(backward_passes, scope)
+            if event.span.line < one.statement.line < end and target in around(one.loss)
+        }
 
     def returned_by(self, file: SourceFile, index: int, frame: Frame | None, unpacked: bool = False) -> frozenset[int]:
         """The positions of the losses in what a call returns, 0 for a single value. Empty if it is a tuple and
         `unpacked` is not set."""
         targets = [target for target in self.world.calls.targets(file, index, frame) if not target.guessed]
-        if len(targets) != 1 or last_name(file.calls[index].func) in _BACKWARD:
+        if len(targets) != 1 or last_name(file.calls[index].func) in STARTS:
             return frozenset()
         positions, in_tuple = self._returns(targets[0].function)
         return positions if in_tuple is unpacked else frozenset()
@@ -223,7 +203,7 @@ class KeptGraphs:
         self._returned[function.key] = (frozenset(), False)
         file, scope = function.file, function.scope
         found: list[tuple[frozenset[int], bool]] = []
-        if self.backward(file, scope):
+        if file.derived(backward_passes, scope):
             flow = _Flow(self, file, scope)
             for event in file.scopes[scope].events:
                 if event.kind == "return" and event.value is not None:
@@ -321,7 +301,7 @@ class KeptGraphs:
             call = flow.file.calls[index]
             if call.statement != event.span or not any(flow.carries(one.value) for one in call.args):
                 continue
-            if isinstance(call.func, Attribute) and call.func.attr in (*_BACKWARD, *ADDING):
+            if isinstance(call.func, Attribute) and call.func.attr in (*STARTS, *ADDING):
                 continue
             for target in self.world.calls.targets(flow.file, index, flow.frame):
                 if target.guessed:
@@ -359,8 +339,8 @@ class KeptGraphs:
     def _outlives(self, file: SourceFile, scope: int, container: Expr, loop: int) -> bool:
         """Whether a container or a sum exists before the loop, and no iteration replaces it or starts a backward pass
         from it."""
-        *_, root = _around(container)
-        if not isinstance(root, Name) or any(loss == container for loss, _, _ in self.backward(file, scope)):
+        *_, root = around(container)
+        if not isinstance(root, Name) or any(one.loss == container for one in file.derived(backward_passes, scope)):
             return False
         for event in file.scopes[scope].events:
             if event.target is None or not file.encloses(loop, event.region) or isinstance(event.detail, Operator):
@@ -381,60 +361,6 @@ class KeptGraphs:
             if isinstance(value, Instance) and not isinstance(value.of, External):
                 return False
         return True
-
-
-def _started_from(file: SourceFile, call: Call) -> Expr | None:
-    """The loss from which a call starts a backward pass: `loss.backward()`, `scaler.scale(loss).backward()`,
-    `accelerator.backward(loss)`."""
-    if not isinstance(call.func, Attribute):
-        return None
-    plain = [one.value for one in call.args if one.keyword in (None, "loss")]
-    base = call.func.value
-    if call.func.attr == "manual_backward" or (plain and call.func.attr == "backward" and _is_engine(file, call)):
-        return plain[0] if plain else None
-    return _loss(file, base, 0)
-
-
-def _is_engine(file: SourceFile, call: Call) -> bool:
-    """Whether the object of a call of `backward` is no tensor but what runs the backward pass of its argument: no
-    statement of the function computes it."""
-    assert isinstance(call.func, Attribute)
-    given = call.args[0].value
-    events = file.scopes[call.scope].events
-    made = {event.target for event in events if event.kind == "assign" and event.region == call.region}
-    return given in made and call.func.value not in made
-
-
-def _loss(file: SourceFile, expr: Expr, depth: int) -> Expr | None:
-    """The variable that a backward pass starts from, without what scales it."""
-    if limits.PIECE_DEPTH.exceeded(depth):
-        return None
-    if isinstance(expr, (Name, Attribute)) or (isinstance(expr, Subscript) and isinstance(expr.index, Constant)):
-        # `with amp.scale_loss(loss, optimizer) as scaled: scaled.backward()`
-        for _, entry in file.regions_of("with") if isinstance(expr, Name) else ():
-            opened = file.calls[entry.expr.index] if isinstance(entry.expr, CallRef) else None
-            if opened is not None and last_name(opened.func) == "scale_loss" and opened.args:
-                bound = (one for one in file.scopes[opened.scope].events if one.kind == "with")
-                if any(one.target == expr and one.value == entry.expr for one in bound):
-                    return opened.args[0].value
-        return expr
-    if isinstance(expr, BinOp) and expr.op == "/":
-        return _loss(file, expr.left, depth + 1)
-    if isinstance(expr, CallRef):
-        call = file.calls[expr.index]
-        if isinstance(call.func, Attribute) and call.func.attr == "scale" and call.args:
-            return _loss(file, call.args[0].value, depth + 1)
-        if isinstance(call.func, Attribute) and call.func.attr in _KEEPING:
-            return _loss(file, call.func.value, depth + 1)
-    return None
-
-
-def _around(loss: Expr) -> Iterator[Expr]:
-    """A loss and the objects that it is an attribute or an entry of."""
-    yield loss
-    while isinstance(loss, (Attribute, Subscript)):
-        loss = loss.value
-        yield loss
 
 
 def _rendered(expr: Expr) -> str:

@@ -1,0 +1,96 @@
+"""Backward passes: the losses from which a function starts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Subscript
+from dllint.facts.schema import Call, Expr
+from dllint.inference import limits
+from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.span import Span
+
+STARTS = ("backward", "manual_backward")
+"""Methods that start a backward pass: of a tensor, of an engine such as Accelerate's, and of a LightningModule."""
+KEEPING = frozenset(
+    {
+        *("mean", "sum", "float", "double", "half", "to", "cpu", "cuda", "clone", "view", "reshape", "squeeze"),
+        *("unsqueeze", "flatten", "contiguous", "sqrt", "abs", "log", "exp", "add", "mul", "div", "clamp", "type"),
+    }
+)
+"""Methods and functions whose result belongs to the graph of the tensor."""
+
+
+class BackwardPass(NamedTuple):
+    """A statement that starts a backward pass from a loss."""
+
+    loss: Expr
+    statement: Span
+    region: RegionRef
+
+
+def backward_passes(file: SourceFile, scope: int) -> list[BackwardPass]:
+    """Return the statements of a function that start a backward pass."""
+    found = []
+    for name in STARTS:
+        for index in file.facts.called.get(name, ()):
+            call = file.calls[index]
+            loss = _started_from(file, call) if call.scope == scope else None
+            if loss is not None:
+                found.append(BackwardPass(loss, call.statement, RegionRef(call.region)))
+    return found
+
+
+def around(loss: Expr) -> Iterator[Expr]:
+    """Yield an expression and the objects that it is an attribute or an entry of."""
+    yield loss
+    while isinstance(loss, (Attribute, Subscript)):
+        loss = loss.value
+        yield loss
+
+
+def _started_from(file: SourceFile, call: Call) -> Expr | None:
+    """The loss from which a call starts a backward pass: `loss.backward()`, `scaler.scale(loss).backward()`,
+    `accelerator.backward(loss)`."""
+    if not isinstance(call.func, Attribute):
+        return None
+    plain = [one.value for one in call.args if one.keyword in (None, "loss")]
+    base = call.func.value
+    if call.func.attr == "manual_backward" or (plain and call.func.attr == "backward" and _is_engine(file, call)):
+        return plain[0] if plain else None
+    return _loss(file, base, 0)
+
+
+def _is_engine(file: SourceFile, call: Call) -> bool:
+    """Whether the object of a call of `backward` is no tensor but what runs the backward pass of its argument: no
+    statement of the function computes it."""
+    assert isinstance(call.func, Attribute)
+    given = call.args[0].value
+    events = file.scopes[call.scope].events
+    made = {event.target for event in events if event.kind == "assign" and event.region == call.region}
+    return given in made and call.func.value not in made
+
+
+def _loss(file: SourceFile, expr: Expr, depth: int) -> Expr | None:
+    """The variable that a backward pass starts from, without what scales it."""
+    if limits.PIECE_DEPTH.exceeded(depth):
+        return None
+    if isinstance(expr, (Name, Attribute)) or (isinstance(expr, Subscript) and isinstance(expr.index, Constant)):
+        # `with amp.scale_loss(loss, optimizer) as scaled: scaled.backward()`
+        for _, entry in file.regions_of("with") if isinstance(expr, Name) else ():
+            opened = file.calls[entry.expr.index] if isinstance(entry.expr, CallRef) else None
+            if opened is not None and last_name(opened.func) == "scale_loss" and opened.args:
+                bound = (one for one in file.scopes[opened.scope].events if one.kind == "with")
+                if any(one.target == expr and one.value == entry.expr for one in bound):
+                    return opened.args[0].value
+        return expr
+    if isinstance(expr, BinOp) and expr.op == "/":
+        return _loss(file, expr.left, depth + 1)
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        if isinstance(call.func, Attribute) and call.func.attr == "scale" and call.args:
+            return _loss(file, call.args[0].value, depth + 1)
+        if isinstance(call.func, Attribute) and call.func.attr in KEEPING:
+            return _loss(file, call.func.value, depth + 1)
+    return None
