@@ -127,23 +127,26 @@ class Starting:
         if not launch.api.endswith("Process"):
             yield launch.file, launch.call
             return
-        names = {"start", *self.world.aliases("start")}
-        for name in sorted(names):
+        yield from self._starts.get((launch.file.path, launch.call), ())
+
+    @cached_property
+    def _starts(self) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
+        """The calls of `start()`, by the calls that create the processes."""
+        found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
+        for name in sorted({"start", *self.world.aliases("start")}):
             for file, index in self.world.called(name):
                 func = file.calls[index].func
-                if (
-                    isinstance(func, Attribute)
-                    and func.attr == "start"
-                    and self._is_process(file, index, func.value, launch)
-                ):
-                    yield file, index
-
-    def _is_process(self, file: SourceFile, index: int, expr: Expr, launch: Launch) -> bool:
-        """Whether `expr`, the receiver of `start()`, is the process that the launch creates."""
-        values = self.world.values.evaluate(expr, self.world.call_site(file, index, None))
-        return any(
-            isinstance(value, Instance) and value.file is launch.file and value.call == launch.call for value in values
-        )
+                if not isinstance(func, Attribute) or func.attr != "start":
+                    continue
+                values = self.world.values.evaluate(func.value, self.world.call_site(file, index, None))
+                made = {
+                    (value.file.path, value.call)
+                    for value in values
+                    if isinstance(value, Instance) and value.file is not None
+                }
+                for process in sorted(made):
+                    found.setdefault(process, []).append((file, index))
+        return found
 
     def daemonic(self, launch: Launch) -> bool:
         """Whether the processes of a launch are daemonic, and so cannot have children.
