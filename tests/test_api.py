@@ -54,7 +54,7 @@ def test_every_stable_name_is_there(project: Path) -> None:
 
 
 def test_a_configuration_that_makes_no_sense(project: Path) -> None:
-    from dllint.config import ConfigError
+    from dllint.setting_values import ConfigError
 
     (project / "pyproject.toml").write_text("[tool.dllint]\nselct = []\n")
     with pytest.raises(ConfigError, match="selct"):

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dllint.config import PYTHONS, ConfigError, Settings, Targets, load
+from dllint.config import Settings, Targets, load
+from dllint.setting_values import PYTHONS, ConfigError
 
 OPTIONS = {"DLL101": {}, "DLL201": {}, "DLL301": {"copies-mib": 256, "ratio": 0.5, "names": ["a"], "strict": False}}
 

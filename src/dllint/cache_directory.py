@@ -18,8 +18,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Optional
 
-from dllint.config import ConfigError
 from dllint.reading import MIB, CannotRead, read
+from dllint.setting_values import ConfigError
 
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\

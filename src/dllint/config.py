@@ -13,20 +13,15 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
+from dllint import setting_values
 from dllint.documents import parse_toml
 from dllint.python_builds import installable
-from dllint.python_versions import KNOWN, allowed_by, poetry_specifier
+from dllint.python_versions import KNOWN, poetry_specifier
 from dllint.reading import SETTINGS_BYTES, CannotRead, lies_within, read
+from dllint.setting_values import PYTHONS, ConfigError
 
-PYTHONS = ((3, 10), (3, 11), (3, 12), (3, 13), (3, 14))
-PLATFORMS = ("linux", "macos", "windows")
-OLDEST_PYTHON = KNOWN[0]
 LIST_OF_RULES = " (`dllint rule --all` lists them)"
 CODE = re.compile(r"DLL[0-9]{0,3}")
-
-
-class ConfigError(ValueError):
-    """An invalid option or configuration. The message is one line with the place and the problem."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +191,7 @@ def load(
     settings = _with_overrides(settings, overrides or {}, known)
     if settings.targets.pythons:
         return settings
-    pythons = _judged(stated) if stated is not None else PYTHONS
+    pythons = setting_values.judged(stated) if stated is not None else PYTHONS
     usable = () if isolated else installable(settings.root, stated or KNOWN, stated is not None)
     return replace(settings, targets=replace(settings.targets, pythons=pythons, installable=usable))
 
@@ -324,8 +319,8 @@ def _stated_pythons(document: Mapping[str, Any], path: str) -> tuple[tuple[int, 
     try:
         if requires is None:
             poetry = _table(_table(document, "tool", path), "poetry", path)
-            requires = poetry_specifier(_string(_table(poetry, "dependencies", path).get("python"), path))
-        return _pythons(requires, path)
+            requires = poetry_specifier(setting_values.string(_table(poetry, "dependencies", path).get("python"), path))
+        return setting_values.pythons(requires, path)
     except ConfigError:
         return None
 
@@ -350,78 +345,9 @@ def _parse(table: Mapping[str, Any], path: str, known: _Rules) -> dict[str, Any]
     return values
 
 
-def _string(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"{where} must be a string, not {_kind(value)}")
-    return value
-
-
-def _directory(value: object, where: str) -> str:
-    text = _string(value, where)
-    if not text or "\0" in text:
-        raise ConfigError(f"{where} must name a directory")
-    return text
-
-
-def _strings(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
-        raise ConfigError(f"{where} must be a list of strings, not {_kind(value)}")
-    return tuple(value)
-
-
-def _codes(value: object, where: str) -> tuple[str, ...]:
-    return tuple("DLL" if one == "ALL" else one for one in _strings(value, where))
-
-
-def _boolean(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise ConfigError(f"{where} must be true or false, not {_kind(value)}")
-    return value
-
-
-def _codes_by_pattern(value: object, where: str) -> dict[str, tuple[str, ...]]:
-    if not isinstance(value, dict):
-        raise ConfigError(f"{where} must be a table of lists, not {_kind(value)}")
-    return {pattern: _codes(codes, f'{where} "{pattern}"') for pattern, codes in value.items()}
-
-
-def _platforms(value: object, where: str) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else _strings(value, where)
-    for name in names:
-        if name not in PLATFORMS:
-            raise ConfigError(f'{where}: there is no platform "{name}", only {", ".join(PLATFORMS)}')
-    if not names:
-        raise ConfigError(f"{where} names no platform")
-    return tuple(dict.fromkeys(names))
-
-
-def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
-    """Return the minor versions that a version ("3.11") or a specifier (">=3.10,<3.15") allows.
-
-    A minor version is allowed if one of its patch releases is.
-    """
-    text = _string(value, where).strip()
-    if re.fullmatch(r"3\.[0-9]{1,2}", text):
-        if not OLDEST_PYTHON <= (3, int(text[2:])) <= PYTHONS[-1]:
-            raise ConfigError(f"{where}: {text} is no Python from 3.{OLDEST_PYTHON[1]} to 3.{PYTHONS[-1][1]}")
-        return ((3, int(text[2:])),)
-    try:
-        found = allowed_by(text)
-    except ValueError:
-        raise ConfigError(f'{where}: "{text}" is no version like "3.11" and no specifier like ">=3.10,<3.15"') from None
-    if not found:
-        raise ConfigError(f'{where}: "{text}" allows no Python from 3.{OLDEST_PYTHON[1]} to 3.{PYTHONS[-1][1]}')
-    return found
-
-
-def _judged(pythons: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Return the versions to judge a program under: older ones than 3.10 only if no newer one is allowed."""
-    return tuple(one for one in pythons if one >= PYTHONS[0]) or pythons
-
-
 def _rule_options(value: object, where: str, rules: _Rules) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
-        raise ConfigError(f"{where} must be a table, not {_kind(value)}")
+        raise ConfigError(f"{where} must be a table, not {setting_values.kind(value)}")
     tables: dict[str, dict[str, Any]] = {}
     known = rules.options
     for given_code, table in value.items():
@@ -429,12 +355,13 @@ def _rule_options(value: object, where: str, rules: _Rules) -> dict[str, dict[st
         if code not in known:
             raise rules.unknown(given_code, where)
         if not isinstance(table, dict):
-            raise ConfigError(f"{where}.{code} must be a table, not {_kind(table)}")
+            raise ConfigError(f"{where}.{code} must be a table, not {setting_values.kind(table)}")
         for name, given in table.items():
             if name not in known[code]:
                 raise ConfigError(f'{where}.{code}: unknown option "{name}"{hint(name, known[code])}')
             if not _same_kind(given, known[code][name]):
-                raise ConfigError(f"{where}.{code}: {name} must be {_kind(known[code][name])}, not {_kind(given)}")
+                wanted, got = setting_values.kind(known[code][name]), setting_values.kind(given)
+                raise ConfigError(f"{where}.{code}: {name} must be {wanted}, not {got}")
         tables[code] = dict(table)
     return tables
 
@@ -445,31 +372,26 @@ def _same_kind(value: object, default: object) -> bool:
     return type(value) is type(default)
 
 
-def _kind(value: object) -> str:
-    names = {bool: "a boolean", str: "a string", int: "a whole number", float: "a number", list: "a list"}
-    return names.get(type(value), "a table" if isinstance(value, dict) else type(value).__name__)
-
-
 KEYS: Mapping[str, Callable[[object, str], Any]] = {
-    "target-python": lambda value, where: _judged(_pythons(value, where)),
-    "target-platform": _platforms,
-    "select": _codes,
-    "ignore": _codes,
-    "extend-select": _codes,
-    "extend-safe-fixes": _codes,
-    "extend-unsafe-fixes": _codes,
-    "per-file-ignores": _codes_by_pattern,
-    "lower-severity": _strings,
-    "exclude": _strings,
-    "extend-exclude": _strings,
-    "preview": _boolean,
-    "loaders": _strings,
-    "datasets": _strings,
-    "launchers": _strings,
-    "mmap-stores": _strings,
-    "openers": _strings,
-    "unpicklable": _strings,
-    "cuda-calls": _strings,
-    "copying-calls": _strings,
-    "cache-dir": _directory,
+    "target-python": lambda value, where: setting_values.judged(setting_values.pythons(value, where)),
+    "target-platform": setting_values.platforms,
+    "select": setting_values.codes,
+    "ignore": setting_values.codes,
+    "extend-select": setting_values.codes,
+    "extend-safe-fixes": setting_values.codes,
+    "extend-unsafe-fixes": setting_values.codes,
+    "per-file-ignores": setting_values.codes_by_pattern,
+    "lower-severity": setting_values.strings,
+    "exclude": setting_values.strings,
+    "extend-exclude": setting_values.strings,
+    "preview": setting_values.boolean,
+    "loaders": setting_values.strings,
+    "datasets": setting_values.strings,
+    "launchers": setting_values.strings,
+    "mmap-stores": setting_values.strings,
+    "openers": setting_values.strings,
+    "unpicklable": setting_values.strings,
+    "cuda-calls": setting_values.strings,
+    "copying-calls": setting_values.strings,
+    "cache-dir": setting_values.directory,
 }

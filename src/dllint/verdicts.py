@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dllint.config import ConfigError
 from dllint.finding import VERDICTS, Finding, Verdict
 from dllint.linter import Report
 from dllint.reading import REPORT_BYTES, CannotRead, read
 from dllint.run_report import RUN_VERSION
+from dllint.setting_values import ConfigError
 from dllint.span import Span
 
 

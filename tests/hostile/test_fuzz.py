@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dllint import linter
-from dllint.config import ConfigError, load
+from dllint.config import load
 from dllint.linter import Execution
+from dllint.setting_values import ConfigError
 
 BUDGET_S = 4
 SLOWEST_S = 5

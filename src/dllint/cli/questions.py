@@ -57,7 +57,7 @@ def rule(
 def server() -> int:
     """Run the language server on standard input and output; needs the extra `lsp`."""
     from dllint.commands.exits import CLEAN
-    from dllint.config import ConfigError
+    from dllint.setting_values import ConfigError
 
     try:
         from dllint.server.app import serve

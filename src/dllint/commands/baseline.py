@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import replace
 
 from dllint.commands.output import write
-from dllint.config import ConfigError
 from dllint.finding import Finding
 from dllint.linter import Report
 from dllint.reading import REPORT_BYTES, CannotRead, read
 from dllint.reporters.source import shown_path, split_lines
+from dllint.setting_values import ConfigError
 
 VERSION = 1
 ALWAYS_REPORTED = "DLL001"

@@ -12,11 +12,12 @@ from dllint import linter
 from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
-from dllint.config import ConfigError, Settings, project_root
+from dllint.config import Settings, project_root
 from dllint.fixes.offers import edits_of, edits_of_first, offered
 from dllint.linter import Execution, Report
 from dllint.reading import CONFIG_BYTES, MIB
 from dllint.reporters.source import counted, plain, shown_path
+from dllint.setting_values import ConfigError
 
 STDIN = "-"
 WATCH_EVERY_S = 0.5

@@ -12,7 +12,7 @@ from dllint import registry
 from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import knows_links, tell, terminal_width, wants_color, write
 from dllint.commands.settings import Choice
-from dllint.config import ConfigError, Settings
+from dllint.config import Settings
 from dllint.finding import SEVERITIES, Severity
 from dllint.linter import Execution, Report
 from dllint.reporters import Format, Style, render
@@ -20,6 +20,7 @@ from dllint.reporters.limits import limit_lines
 from dllint.reporters.profile import profile_lines
 from dllint.reporters.source import counted
 from dllint.reporters.statistics import statistics
+from dllint.setting_values import ConfigError
 
 
 @dataclass(frozen=True)

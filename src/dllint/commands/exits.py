@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
 
-from dllint.config import ConfigError
 from dllint.reporters.source import plain
+from dllint.setting_values import ConfigError
 
 _OUTPUT_ERRORS = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT})
 """Errors of a full or broken disk behind standard output or standard error."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from dllint import config, registry
 from dllint.catalog import Option, RulePage
-from dllint.config import ConfigError, Settings
+from dllint.config import Settings
+from dllint.setting_values import ConfigError
 
 KEYS: Mapping[str, tuple[str, str, str]] = {
     "target-python": (

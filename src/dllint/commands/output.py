@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dllint.config import ConfigError
 from dllint.reporters.source import plain
+from dllint.setting_values import ConfigError
 
 LINKING_TERMINALS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio", "zed"})
 FIRST_LINKING_VTE = 5000

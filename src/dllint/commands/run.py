@@ -12,13 +12,14 @@ from dllint import linter, roots
 from dllint.commands.exits import FAILED, abandon_output
 from dllint.commands.output import progress_bar, tell, wants_color, write
 from dllint.commands.settings import Choice, listed
-from dllint.config import ConfigError, Settings, has_project_mark
+from dllint.config import Settings, has_project_mark
 from dllint.linter import Execution, Report
 from dllint.reporters import RunFormat, Style, render
 from dllint.reporters.runs import html
 from dllint.run_report import RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Command, LaunchError, Options, run
+from dllint.setting_values import ConfigError
 
 MOST_LINES = 200
 """Maximum number of lines of one finding that are watched."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dllint import config, registry
-from dllint.config import KEYS, ConfigError, Settings
+from dllint.config import KEYS, Settings
+from dllint.setting_values import ConfigError
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from dllint import linter
 from dllint.commands.exits import CLEAN
 from dllint.commands.output import progress_bar, wants_color
 from dllint.commands.settings import Choice
-from dllint.config import ConfigError
 from dllint.finding import Place
 from dllint.linter import Execution, Linked
 from dllint.notebooks import is_notebook
 from dllint.reporters import Style, TraceFormat, render
 from dllint.reporters.source import counted
+from dllint.setting_values import ConfigError
 from dllint.span import Span
 from dllint.tracing import Trace, parse_place, trace_file, trace_line
 

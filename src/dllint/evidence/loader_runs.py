@@ -7,15 +7,15 @@ whose dataset's class contains one of its places.
 
 from __future__ import annotations
 
-import ast
 import functools
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from dllint.evidence.definitions import class_names, classes_around, function_at, loader_calls, same_file
 from dllint.evidence.failures import timed_out
 from dllint.evidence.stacks import users_frames
 from dllint.finding import Finding, Place
@@ -48,7 +48,6 @@ from dllint.observation import (
     Trial,
     Worker,
 )
-from dllint.reading import SOURCE_BYTES, CannotRead, read
 from dllint.span import Span
 
 _CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGILL, signal.SIGFPE)
@@ -227,10 +226,10 @@ class Seen:
                 for run in found
                 if is_at(run.loader.site, finding.path, finding.span) or not _of_another_class(run, finding)
             ]
-        if self.builds_a_loader(finding.path, finding.span):
+        if finding.span in loader_calls(finding.path):
             # The records of other loaders do not concern it.
             return []
-        classes = [(path, name) for path, span in places for name in _classes_around(path, span)]
+        classes = [(path, name) for path, span in places for name in classes_around(path, span)]
         return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
 
     def _is_class(self, run: LoaderRun, path: str, name: str) -> bool:
@@ -332,7 +331,7 @@ class Seen:
             for one in pools
             if one.site is not None
             and same_file(one.site.path, place.path)
-            and _function_at(place.path, one.site.line) in (None, _function_at(place.path, place.span.line))
+            and function_at(place.path, one.site.line) in (None, function_at(place.path, place.span.line))
         ]
 
     @functools.cached_property
@@ -352,20 +351,6 @@ class Seen:
             for end in self.ends
             if end.exception and any(touches(site, finding) for site in (end.site, *end.frames))
         ]
-
-    @staticmethod
-    def builds_a_loader(path: str, span: Span) -> bool:
-        """Whether a place is a call that builds a loader."""
-        return span in _loader_calls(path)
-
-    @staticmethod
-    def owner(path: str, line: int) -> str:
-        """Return the qualified name of the function or class around a line, as "main.<locals>.build"; "" at the top."""
-        around = sorted(
-            [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
-            + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
-        )
-        return "".join(f"{name}{joint}" for _, name, joint in around).removesuffix(".<locals>.").removesuffix(".")
 
 
 _LISTS = {
@@ -413,17 +398,6 @@ def touches(site: Site | None, finding: Finding) -> bool:
     return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
 
 
-@functools.lru_cache(maxsize=512)
-def _loader_calls(path: str) -> frozenset[Span]:
-    calls = set()
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name.endswith("Loader") and node.end_lineno is not None and node.end_col_offset is not None:
-                calls.add(Span(node.lineno, node.col_offset + 1, node.end_lineno, node.end_col_offset + 1))
-    return frozenset(calls)
-
-
 def _is_module(path: str, names: Iterable[str]) -> bool:
     """Whether a path can be one of the modules, by its end: "…/pkg/data.py" may be `data` and `pkg.data`."""
     words = os.path.splitext(path)[0].split(os.sep)
@@ -433,20 +407,15 @@ def _is_module(path: str, names: Iterable[str]) -> bool:
     return any(name and whole.endswith(f".{name}") for name in names)
 
 
-@functools.lru_cache(maxsize=4096)
-def same_file(one: str, other: str) -> bool:
-    return one == other or os.path.realpath(one) == os.path.realpath(other)
-
-
 def _of_another_class(run: LoaderRun, finding: Finding) -> bool:
     """Whether the loader's dataset is of another class in the same file than the one that contains the finding.
 
     One call often creates the loaders of several datasets. Subclasses of the class, and classes that mention it, such
     as wrappers, are not counted as other classes.
     """
-    holding = set(_classes_around(finding.path, finding.span))
+    holding = set(classes_around(finding.path, finding.span))
     name = run.loader.dataset.rpartition(".")[2]
-    bodies = _class_names(finding.path)
+    bodies = class_names(finding.path)
     if not holding or name not in bodies or name in holding:
         return False
     seen, waiting = set[str](), [name]
@@ -464,53 +433,4 @@ def _follows(site: Site | None, finding: Finding) -> bool:
     """Whether a recorded call follows the finding's place in the same function, or both are at the top level."""
     if site is None or not same_file(site.path, finding.path) or site.line < finding.span.line:
         return False
-    return _function_at(finding.path, site.line) == _function_at(finding.path, finding.span.line)
-
-
-def _function_at(path: str, line: int) -> tuple[int, int] | None:
-    """Return the lines of the innermost function around a line; `None` at the top level."""
-    around = [(first, last) for _, first, last in _functions(path) if first <= line <= last]
-    return max(around, default=None)
-
-
-def _classes_around(path: str, span: Span) -> Iterator[str]:
-    """Yield the classes whose definition contains a place."""
-    for name, first, last in _classes(path):
-        if first <= span.line and span.end_line <= last:
-            yield name
-
-
-@functools.lru_cache(maxsize=512)
-def _class_names(path: str) -> Mapping[str, frozenset[str]]:
-    """Return the classes of a file, each with all names that its definition mentions, including its bases."""
-    return {
-        node.name: frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-        for node in ast.walk(_tree(path))
-        if isinstance(node, ast.ClassDef)
-    }
-
-
-@functools.lru_cache(maxsize=512)
-def _classes(path: str) -> tuple[tuple[str, int, int], ...]:
-    return _defined(path, (ast.ClassDef,))
-
-
-@functools.lru_cache(maxsize=512)
-def _functions(path: str) -> tuple[tuple[str, int, int], ...]:
-    return _defined(path, (ast.FunctionDef, ast.AsyncFunctionDef))
-
-
-def _tree(path: str) -> ast.AST:
-    try:
-        return ast.parse(read(path, SOURCE_BYTES))
-    except (CannotRead, SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
-
-
-def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, int, int], ...]:
-    """Return the definitions in a file: name, first and last line; empty for an unreadable file."""
-    return tuple(
-        (node.name, node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(_tree(path))
-        if isinstance(node, kinds) and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-    )
+    return function_at(finding.path, site.line) == function_at(finding.path, finding.span.line)

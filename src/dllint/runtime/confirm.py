@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dllint import registry
+from dllint.evidence.definitions import loader_calls
 from dllint.evidence.judgement import Case, Judgement
 from dllint.evidence.loader_runs import Seen, is_at
 from dllint.evidence.wording import describe
@@ -117,7 +118,7 @@ def _with_places(finding: Finding, judgement: Judgement, seen: Seen) -> Judgemen
 
 def _with_loader(finding: Finding, judgement: Judgement, seen: Seen) -> Judgement:
     """Add the place of the run's loader, where the first loader that the finding names was not built."""
-    named = [one for one in finding.related if seen.builds_a_loader(one.path, one.span)]
+    named = [one for one in finding.related if one.span in loader_calls(one.path)]
     runs = [run for run in seen.matching(finding) if run.iterated and run.loader.site is not None]
     if judgement.verdict == "not reached" or not named or not runs:
         return judgement

@@ -10,7 +10,7 @@ from typing import Any
 
 from dllint import files, linter
 from dllint.commands.settings import Choice
-from dllint.config import KEYS, ConfigError, Settings
+from dllint.config import KEYS, Settings
 from dllint.finding import Finding
 from dllint.fixes.offers import offered
 from dllint.inference.interruption import Interrupted, Stop, stopped_by
@@ -19,6 +19,7 @@ from dllint.linter.memory import Memory
 from dllint.project import Project
 from dllint.reporters.cells import by_cell
 from dllint.server.editing import OpenFile
+from dllint.setting_values import ConfigError
 from dllint.span import Span
 
 Place = tuple[str, "int | None"]

@@ -21,13 +21,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from dllint import __version__
-from dllint.config import ConfigError, Settings
+from dllint.config import Settings
 from dllint.inference.interruption import Interrupted, Stop
 from dllint.linter.memory import Memory
 from dllint.server.analysis import Result, analyse, choice, projects
 from dllint.server.answers import FIX_ALL, Answers, Offer
 from dllint.server.editing import OpenFile, Piece
 from dllint.server.standing import Standing
+from dllint.setting_values import ConfigError
 
 PATIENCE_S = 0.1
 """Seconds that typing must pause before a check begins."""

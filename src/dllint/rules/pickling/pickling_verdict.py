@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.evidence.definitions import loader_calls, owner
 from dllint.evidence.failures import is_pickling
 from dllint.evidence.wording import listed, said
 
@@ -99,9 +100,9 @@ def _same_owner(error: Error, case: Case) -> bool:
     if told is None or finding.origin == "runtime":
         return True
     named = told[1].partition(".<locals>.<lambda>")[0]
-    others = [place for place in finding.related if not case.seen.builds_a_loader(place.path, place.span)]
+    others = [place for place in finding.related if place.span not in loader_calls(place.path)]
     places = ((finding.path, finding.span), *((place.path, place.span) for place in others))
-    return any(case.seen.owner(path, span.line) == named for path, span in places)
+    return any(owner(path, span.line) == named for path, span in places)
 
 
 def harmless(case: Case) -> tuple[str, ...]:
