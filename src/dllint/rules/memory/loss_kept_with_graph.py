@@ -21,8 +21,9 @@ CODE = "DLL310"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     for kept in project.ask(KeptGraphs).kept():
-        place = Place(kept.file.path, kept.span, "this keeps the graph of every step too", alike=True)
-        causes.add(Use(_finding(project, kept), place), (kept.file.path, kept.region))
+        also = Place(kept.file.path, kept.span, "this keeps the graph of every step too", alike=True)
+        loop = Place(kept.file.path, kept.file.facts.regions[kept.region].span, "the loop over the steps")
+        causes.add(Use(_finding(project, kept), loop, made=(also,)), (kept.file.path, kept.region))
     yield from map(worst, causes)
 
 
