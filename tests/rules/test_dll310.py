@@ -41,6 +41,9 @@ FOUND = {
         "total += loss  # DLL310",
     ),
     "an attribute of the output": loop("output = model(x)", "output.loss.backward()", "total += output.loss  # DLL310"),
+    "a whole output": loop(
+        "output = model(x)", 'output["loss"].backward()', "total.append(output)  # DLL310", before="total = []"
+    ),
     "under autocast": loop("with torch.autocast('cuda'):", f"    {LOSS}", BACKWARD, "total += loss  # DLL310"),
     "numbered": """
 def train(model):
@@ -113,6 +116,16 @@ SILENT = {
         LOSS, BACKWARD, "total.append(loss)", "if y:", "    print(sum(total))", "    total.clear()", before="total = []"
     ),
     "the last ones": loop(LOSS, BACKWARD, "total.append(loss)", before="total = collections.deque(maxlen=9)"),
+    "an output whose loss was replaced": loop(
+        "output = model(x)",
+        'output["loss"].backward()',
+        'output["loss"] = output["loss"].detach()',
+        "total.append(output)",
+        before="total = []",
+    ),
+    "another output": loop(
+        "output = model(x)", "output.loss.backward()", "output = model(y)", "total.append(output)", before="total = []"
+    ),
     "only the last": loop(LOSS, BACKWARD, "total = loss"),
     "printed": loop(LOSS, BACKWARD, "print(loss)", "log(total + loss)"),
     "a part": loop("first, second = model(x)", "loss = first + second", BACKWARD, "total += first"),

@@ -72,6 +72,8 @@ class _Flow:
         if expr in self.carrying:
             return True
         match expr:
+            case Name():
+                return self._holding(expr) is not None
             case BinOp(left=left, right=right):
                 return self.carries(left) or self.carries(right)
             case UnaryOp(operand=operand):
@@ -88,9 +90,15 @@ class _Flow:
                 return self._call_carries(index)
         return False
 
+    def _holding(self, name: Name) -> Expr | None:
+        """The loss that is an attribute or an entry of an object: `output["loss"]` of `output`."""
+        return next((one for one in self.carrying if one != name and name in around(one)), None)
+
     def loss(self, expr: Expr) -> Expr:
         """The part of an expression that belongs to a graph: the loss itself."""
         while expr not in self.carrying:
+            if isinstance(expr, Name) and (held := self._holding(expr)) is not None:
+                return held
             parts = expr.children() if not isinstance(expr, CallRef) else self._operands(expr.index)
             inner = next(filter(self.carries, parts), None)
             if inner is None:
