@@ -72,6 +72,54 @@ def train(model):
         loss.backward()
         losses.append(loss)  # DLL310
 """,
+    "batches that are counted": """
+def train(model):
+    batches, total = iter(loader), 0
+    count = len(loader) // 2
+    for _ in tqdm(range(count)):
+        loss = model(next(batches))
+        loss.backward()
+        total += loss  # DLL310
+""",
+    "a dict of losses": """
+class Meter:
+    def __init__(self):
+        self.sum = 0
+
+    def update(self, value):
+        self.sum += value
+
+def step(model, x):
+    losses = {"loss": model(x)}
+    losses["loss"].backward()
+    return losses
+
+def train(model):
+    meters = None
+    for x, y in loader:
+        losses = step(model, x)
+        if meters is None:
+            meters = {}
+            for name, _ in losses.items():
+                meters[name] = Meter()
+        for name, value in losses.items():
+            meters[name].update(value)  # DLL310
+""",
+    "in training alone": """
+def step(model, x, train):
+    if train:
+        losses = {"loss": model(x)}
+        losses["loss"].backward()
+    else:
+        with torch.no_grad():
+            losses = {"loss": model(x)}
+    return losses
+
+def run(model, train):
+    kept = []
+    for x, y in loader:
+        kept.append(step(model, x, train)["loss"])  # DLL310
+""",
     "returned with others": """
 def step(model, x):
     loss = model(x)
@@ -168,6 +216,40 @@ def train(model):
         loss.backward()
         meter.update(loss)
         meter.show(loss)
+""",
+    "converted where it is a tensor": """
+def train(model):
+    total = 0
+    for x, y in loader:
+        loss = model(x)
+        loss.backward()
+        if isinstance(loss, torch.Tensor):
+            loss = loss.item()
+        total += loss
+""",
+    "a meter for each step": """
+class Meter:
+    def __init__(self):
+        self.sum = 0
+
+    def update(self, value):
+        self.sum += value
+
+def train(model):
+    for x, y in loader:
+        meter = Meter()
+        loss = model(x)
+        loss.backward()
+        meter.update(loss)
+""",
+    "names of losses": """
+def train(model):
+    names = []
+    for x, y in loader:
+        losses = {"loss": model(x)}
+        losses["loss"].backward()
+        for name, value in losses.items():
+            names.append(name)
 """,
     "a step that returns a number": """
 def step(model, x):

@@ -10,6 +10,7 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
+    Compare,
     Constant,
     Dict,
     IfExp,
@@ -21,6 +22,8 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
+from dllint.libraries.index import AROUND_ITERABLES
+from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
@@ -65,7 +68,8 @@ class _Flow:
     file: SourceFile
     scope: int
     frame: Frame | None = None
-    carrying: set[Expr] = field(default_factory=set)
+    carrying: dict[Expr, int] = field(default_factory=dict)
+    """With the regions in which they are bound."""
 
     def carries(self, expr: Expr) -> bool:
         """Whether the value of an expression, or a part of it, provably belongs to a graph."""
@@ -128,7 +132,9 @@ class _Flow:
         """Update the expressions by an assignment."""
         if event.kind not in ("assign", "for", "with") or event.target is None or isinstance(event.detail, Operator):
             return
-        if isinstance(event.target, (Tuple, List)):
+        if event.kind == "for":
+            self._bind_entries(event)
+        elif isinstance(event.target, (Tuple, List)):
             given = event.value
             found: frozenset[int] = frozenset()
             if isinstance(given, CallRef):
@@ -140,11 +146,27 @@ class _Flow:
         else:
             self._bind(event.target, event, event.value is not None and self.carries(event.value))
 
+    def _bind_entries(self, event: Event) -> None:
+        """Update the expressions by a loop: `for name, value in losses.items()`."""
+        iterated = event.value
+        call = self.file.calls[iterated.index] if isinstance(iterated, CallRef) else None
+        entries = call is not None and isinstance(call.func, Attribute) and call.func.attr in ("items", "values")
+        if call is not None and isinstance(call.func, Attribute) and entries:
+            iterated = call.func.value
+        held = iterated is not None and (entries or call is None) and self.carries(iterated)
+        assert event.target is not None
+        targets = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
+        for target in targets:
+            self._bind(target, event, held and target is targets[-1])
+
     def _bind(self, target: Expr, event: Event, held: bool) -> None:
-        self.carrying -= {one for one in self.carrying if target in list(walk(one, self.file))}
-        self.carrying |= self.losses.bound_by(self.file, self.scope, target, event)
-        if held:
-            self.carrying.add(target)
+        self.carrying = {
+            one: region
+            for one, region in self.carrying.items()
+            if target not in walk(one, self.file) or in_other_halves(self.file, region, event.region)
+        }
+        bound = self.losses.bound_by(self.file, self.scope, target, event)
+        self.carrying |= dict.fromkeys((*bound, target) if held else bound, event.region)
 
 
 class KeptGraphs:
@@ -247,12 +269,32 @@ class KeptGraphs:
         entry = file.facts.regions[loop]
         if entry.kind != "for" or entry.expr is None:
             return False
-        last = last_name(file.calls[entry.expr.index].func) if isinstance(entry.expr, CallRef) else ""
-        if last not in ("range", "trange"):
-            return not isinstance(entry.expr, (List, Tuple, Constant))
-        at = (entry.span.line, entry.span.column)
-        count = iterations(self.project.datasets, entry.expr, Site(file, scope, entry.parent, at, None))
-        return count is not None and count >= _FEW
+        iterable, name = entry.expr, ""
+        while isinstance(iterable, CallRef):
+            call = file.calls[iterable.index]
+            name = last_name(call.func)
+            if name not in AROUND_ITERABLES or not call.args:
+                break
+            iterable, name = call.args[0].value, ""
+        if name not in ("range", "trange"):
+            return not isinstance(iterable, (List, Tuple, Constant))
+        site = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), None)
+        count = iterations(self.project.datasets, iterable, site)
+        return self._counts_data(iterable, site) if count is None else count >= _FEW
+
+    def _counts_data(self, counted: Expr, site: Site) -> bool:
+        """Whether a loop counts to a length: `range(len(loader))`, also through a variable."""
+        parts = list(walk(counted, site.file))
+        for part in parts:
+            bound = self.world.symbols.lookup(part.id, site) if isinstance(part, Name) else ()
+            parts += [
+                inner
+                for binding, where in bound
+                if binding.expr is not None and where.file is site.file
+                for inner in walk(binding.expr, where.file)
+                if isinstance(inner, CallRef)
+            ]
+        return any(isinstance(one, CallRef) and last_name(site.file.calls[one.index].func) == "len" for one in parts)
 
     @staticmethod
     def _is_off(file: SourceFile, region: int) -> bool:
@@ -309,7 +351,9 @@ class KeptGraphs:
             call = flow.file.calls[index]
             if call.statement != event.span or not any(flow.carries(one.value) for one in call.args):
                 continue
-            if isinstance(call.func, Attribute) and call.func.attr in (*STARTS, *ADDING):
+            if not isinstance(call.func, Attribute) or call.func.attr in (*STARTS, *ADDING):
+                continue
+            if not self._outlives(flow.file, flow.scope, call.func.value, loop):
                 continue
             for target in self.world.calls.targets(flow.file, index, flow.frame):
                 if target.guessed:
@@ -319,7 +363,7 @@ class KeptGraphs:
                 for param in function.file.scopes[function.scope].params:
                     actual = self.world.parameters.bound(function, param.name, target.frame).actual
                     if actual is not None and actual.expr is not None and flow.carries(actual.expr):
-                        inner.carrying.add(Name(param.name))
+                        inner.carrying[Name(param.name)] = 0
                 found = next(self._kept_in(inner, function), None)
                 if found is not None:
                     given = next(one for one in call.args if flow.carries(one.value))
@@ -345,8 +389,8 @@ class KeptGraphs:
             flow.follow(event)
 
     def _outlives(self, file: SourceFile, scope: int, container: Expr, loop: int) -> bool:
-        """Whether a container or a sum exists before the loop, and no iteration replaces it or starts a backward pass
-        from it."""
+        """Whether a container or a sum exists before the loop, or is made where there is none yet, and no iteration
+        replaces it or starts a backward pass from it."""
         *_, root = around(container)
         if not isinstance(root, Name) or any(one.loss == container for one in file.derived(backward_passes, scope)):
             return False
@@ -354,6 +398,9 @@ class KeptGraphs:
             if event.target is None or not file.encloses(loop, event.region) or isinstance(event.detail, Operator):
                 continue
             bound = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
+            tests = (file.facts.regions[one].expr for one in file.regions(event.region))
+            if Compare(root, (("is", Constant(None)),)) in tests:
+                continue
             added = isinstance(event.value, BinOp) and container in (event.value.left, event.value.right)
             if any(one in (container, root) for one in bound) and not (added and event.target == container):
                 return False
