@@ -81,6 +81,32 @@ def collate(rows, device):
 
 DataLoader(Plain([]), collate_fn=functools.partial(collate, device=DEVICE), pin_memory=True)  # DLL613
 """,
+    "parts of a list that is filled": """
+def collate(rows):
+    parts = []
+    for part in zip(*rows):
+        parts.append(torch.stack(part).cuda())
+    return tuple(parts)
+
+DataLoader(Plain([]), collate_fn=collate, pin_memory=True)  # DLL613
+""",
+    "parts of a dict that is filled": """
+class Filled(Plain):
+    def __getitem__(self, index):
+        item = {"index": index}
+        item["row"] = self.rows[index].to(DEVICE)
+        return item
+
+DataLoader(Filled([]), pin_memory=True)  # DLL613
+""",
+    "a dict of moved entries": """
+def collate(rows):
+    batch = data.default_collate(rows)
+    batch = {name: part.to(DEVICE) for name, part in batch.items()}
+    return batch
+
+DataLoader(Plain([]), collate_fn=collate, pin_memory=True)  # DLL613
+""",
     "a method that moves": """
 class Moved(Plain):
     def __getitem__(self, index):
@@ -96,6 +122,16 @@ DataLoader(Moved([]), pin_memory=True)  # DLL613
 SILENT = {
     "not pinned": "DataLoader(Rows([], DEVICE))\nDataLoader(Rows([], DEVICE), pin_memory=False)\n",
     "on the CPU": "DataLoader(Rows([], 'cpu'), pin_memory=True)\n",
+    "another list that is filled": """
+def collate(rows):
+    parts, seen = [], []
+    for part in zip(*rows):
+        seen.append(torch.stack(part).cuda())
+        parts.append(seen[-1].cpu())
+    return parts
+
+DataLoader(Plain([]), collate_fn=collate, pin_memory=True)
+""",
     "an unknown device": """
 def build(rows, device):
     return DataLoader(Rows(rows, device), pin_memory=True)

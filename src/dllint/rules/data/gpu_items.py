@@ -25,6 +25,9 @@ _COMPUTING = frozenset({"float", "half", "double", "long", "int", "bool", "clone
 """Methods of a tensor, besides those of `METHODS`, whose result is a tensor on the same device."""
 
 
+_CONVERTING = (Name("tuple"), Name("list"), Name("dict"))
+
+
 class GpuItem(NamedTuple):
     """A part of an item or batch that is on the GPU: a tensor of a TensorDataset, or what a function returns.
 
@@ -76,11 +79,32 @@ class GpuItems:
         for event in file.scopes[function.scope].events_of(kind):
             at = (event.span.line, event.span.column)
             site = Site(file, function.scope, event.region, at, frame)
-            for leaf in _leaves(event.value):
-                found = self._moved_by(leaf, site, dataset)
+            for leaf, where in self._parts(event.value, site):
+                found = self._moved_by(leaf, where, dataset)
                 if found is not None:
                     yield found
                     break
+
+    def _parts(self, item: Expr | None, site: Site) -> Iterator[tuple[Expr, Site]]:
+        """The elements that an item is composed of, also in a list or dict that the function fills: `parts.append(x)`,
+        `item["x"] = x`."""
+        file = site.file
+        for leaf in _leaves(item):
+            call = file.calls[leaf.index] if isinstance(leaf, CallRef) else None
+            converts = call is not None and call.func in _CONVERTING and len(call.args) == 1
+            one = call.args[0].value if call is not None and converts else leaf
+            yield from ((part, site) for part in _leaves(one))
+            for index in file.facts.called.get("append", ()) if isinstance(one, Name) else ():
+                filling = file.calls[index]
+                if filling.scope == site.scope and isinstance(filling.func, Attribute) and filling.func.value == one:
+                    where = self.world.call_site(file, index, site.frame)
+                    yield from ((argument.value, where) for argument in filling.args)
+            for event in file.scopes[site.scope].events_of("assign") if isinstance(one, Name) else ():
+                at = Site(file, site.scope, event.region, (event.span.line, event.span.column), site.frame)
+                if isinstance(event.target, Subscript) and event.target.value == one and event.value is not None:
+                    yield event.value, at
+                elif event.target == one and isinstance(event.value, (List, Tuple, Dict, Comprehension)):
+                    yield from ((part, at) for part in _leaves(event.value))
 
     def _moved_by(self, expr: Expr, site: Site, dataset: Instance | None) -> GpuItem | None:
         """The call that puts a part of an item on the GPU."""
