@@ -79,6 +79,33 @@ FOUND: dict[str, str] = {
         "torch.zeros(size)  # DLL107", process='multiprocessing.get_context("fork").Process'
     ),
     "of torch's own module": forked("torch.zeros(size)  # DLL107", process="torch.multiprocessing.Process"),
+    "a product of matrices": forked(
+        "rows = torch.rand(300, 300)\n    rows.mm(rows)  # DLL107",
+        "rows = torch.rand(300, 300)\n    torch.matmul(rows, rows)",
+    ),
+    "tasks of a pool": """
+def work(size):
+    return torch.zeros(300, 300).sum().item()  # DLL107
+
+if __name__ == "__main__":
+    torch.ones(300, 300)
+    with torch.multiprocessing.Pool(4) as workers:
+        print(workers.map(work, range(4)))
+""",
+    "tasks of an executor": """
+from concurrent.futures import ProcessPoolExecutor
+
+def work(size):
+    return torch.exp(torch.rand(300, 300)).shape  # DLL107
+
+def main():
+    torch.ones(300, 300)
+    with ProcessPoolExecutor(max_workers=2) as workers:
+        print(list(workers.map(work, range(4))))
+
+if __name__ == "__main__":
+    main()
+""",
     "after a helper of the parent": forked(
         "torch.zeros(size)  # DLL107", "prepare()", top="def prepare():\n    return torch.arange(50_000)"
     ),
@@ -153,6 +180,44 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a pool that was made before": """
+def work(size):
+    return torch.zeros(300, 300).sum().item()
+
+if __name__ == "__main__":
+    with torch.multiprocessing.Pool(4) as workers:
+        torch.ones(300, 300)
+        print(workers.map(work, range(4)))
+""",
+    "a pool with an initializer": """
+def work(size):
+    return torch.zeros(300, 300).sum().item()
+
+if __name__ == "__main__":
+    torch.ones(300, 300)
+    with torch.multiprocessing.Pool(4, initializer=torch.set_num_threads, initargs=(1,)) as workers:
+        print(workers.map(work, range(4)))
+""",
+    "a pool of spawned processes": """
+def work(size):
+    return torch.zeros(300, 300).sum().item()
+
+if __name__ == "__main__":
+    torch.ones(300, 300)
+    with torch.multiprocessing.get_context("spawn").Pool(4) as workers:
+        print(workers.map(work, range(4)))
+""",
+    "a pool of threads": """
+from multiprocessing.pool import ThreadPool
+
+def work(size):
+    return torch.zeros(300, 300).sum().item()
+
+if __name__ == "__main__":
+    torch.ones(300, 300)
+    with ThreadPool(4) as workers:
+        print(workers.map(work, range(4)))
+""",
     "a small tensor in a process": forked("torch.zeros(9)"),
     "a small tensor in the parent": forked("torch.zeros(size)", "torch.ones(9)"),
     "random numbers": forked("torch.rand(size)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ from dllint.libraries.torch.threads import (
     CONVERTING,
     CONVOLUTIONS,
     GRAIN_SIZE,
+    SPLIT_FUNCTIONS,
     SPLIT_MAKERS,
     SPLIT_METHODS,
     SPLIT_ORDERS,
@@ -27,10 +29,14 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _LAST_NAMES = frozenset(
-    {*SPLIT_METHODS, *CONVERTING, *(name.rpartition(".")[2] for name in SPLIT_MAKERS | SPLIT_ORDERS)}
+    {*SPLIT_METHODS, *CONVERTING, *(name.rpartition(".")[2] for name in SPLIT_MAKERS | SPLIT_ORDERS | SPLIT_FUNCTIONS)}
 )
 _MOVING = ("cuda", "to", "set_default_device")
 """Calls after which an operation may run on another device."""
+_POOLED = re.compile(
+    r"((torch\.)?multiprocessing(\.pool)?\.Pool|concurrent\.futures\.(process\.)?ProcessPoolExecutor)\(\)\."
+)
+"""Methods of pools whose processes are forked copies of the one that makes the pool."""
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -46,7 +52,7 @@ class Hanging(NamedTuple):
 def hanging(project: Project, launch: Launch) -> Hanging | None:
     """The first such operation of the processes of a launch; None if they are not forked, or may have one thread."""
     forks = project.ask(CudaForks)
-    if not launch.api.endswith("Process") or not forks.launch_forks(launch):
+    if not _forked_here(project, launch) or not forks.launch_forks(launch):
         return None
     if any(setting.name in _THREADS for setting in project.programs.environment()):
         return None
@@ -62,6 +68,22 @@ def hanging(project: Project, launch: Launch) -> Hanging | None:
         if _is_split(project, before.file, index, before.frame):
             return Hanging(launch, *child, (before.file, index))
     return None
+
+
+def _forked_here(project: Project, launch: Launch) -> bool:
+    """Whether a launch starts a Process, or gives a task to a pool whose processes run nothing before it: an
+    initializer may set the number of their threads."""
+    if launch.api.endswith("Process"):
+        return True
+    if not _POOLED.match(launch.api):
+        return False
+    func = launch.file.calls[launch.call].func
+    site = project.world.call_site(launch.file, launch.call, launch.frame)
+    pools = project.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+    given = [project.world.made_with(pool) for pool in pools if isinstance(pool, Instance)]
+    return bool(given) and not any(
+        "initializer" in one.keywords or one.mappings or one.under or len(one.positional) > 1 for one in given
+    )
 
 
 def _operations(project: Project, run: Reached) -> Iterator[int]:
@@ -99,6 +121,8 @@ def _is_split(project: Project, file: SourceFile, index: int, frame: Frame | Non
         return count is not None and count > GRAIN_SIZE
     if all(name in SPLIT_MAKERS for name in names):
         return all(_is_large(project.arrays.of(Instance(value, file, index, frame))) for value in functions)
+    if all(name in SPLIT_FUNCTIONS for name in names):
+        return bool(call.args) and _is_large(project.arrays.computed(call.args[0].value, site))
     if not isinstance(call.func, Attribute) or not all(name.startswith("torch.") for name in names):
         return False
     array = project.arrays.computed(call.func.value, site)
