@@ -1404,3 +1404,31 @@ def test_workers_that_a_script_does_not_ask_for_over_four_calls(
         "other.py": "from library import Data\ndef main(n):\n    return Data('b', workers=n)\n",
     }
     assert len(findings(files, **SELECT)) == found
+
+
+CONVERT = """\
+import multiprocessing
+
+def square(number):
+    return number * number
+
+def convert():
+    with multiprocessing.Pool(4) as pool:
+        print(pool.map(square, range(4)))
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    convert()
+"""
+
+
+def test_a_start_method_under_the_guard_of_a_file_that_is_imported(told: Callable[..., Any]) -> None:
+    files = {
+        "convert.py": CONVERT,
+        "train.py": "from torch.utils.data import DataLoader\nfrom convert import convert\nconvert()\n",
+    }
+
+    (latent,) = told(files, select=["DLL102"])
+
+    assert (latent.message, latent.severity, latent.span.line) == ("latent", "warning", 3)
+    assert told(files, select=["DLL102"], target_python="3.12") == ()

@@ -240,8 +240,15 @@ class Project:
         return without(self.world, self.methods, loader, found, left)
 
     def in_force(self, arrival: Arrival, script: SourceFile) -> bool:
-        """Whether a start method can be in force where the top level of a script runs."""
-        return self.import_graph.runs_with(script.path, [hop.file.path for hop in arrival.chain()])
+        """Whether a start method can be in force where the top level of a script runs.
+
+        What stands under the `__main__` guard of another file runs only in programs of that file.
+        """
+        hops = list(arrival.chain())
+        guarded = {hop.file.path for hop in hops if hop.file is not script and hop.is_guarded()}
+        if any(script.path not in self.import_graph.import_closure((path,)) for path in guarded):
+            return False
+        return self.import_graph.runs_with(script.path, [hop.file.path for hop in hops])
 
     @staticmethod
     def _way(loader: Loader, regime: Regime) -> set[str]:

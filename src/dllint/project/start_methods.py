@@ -46,6 +46,13 @@ class Hop(NamedTuple):
     text: str
     guessed: bool = False
 
+    def is_guarded(self) -> bool:
+        """Whether the call site is at the top level of its file, under `if __name__ == "__main__"`."""
+        return any(
+            call.span == self.span and call.scope == 0 and under_main_guard(self.file, call.region)
+            for call in self.file.calls
+        )
+
 
 @dataclass(frozen=True)
 class Origin:
