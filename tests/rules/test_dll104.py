@@ -170,3 +170,51 @@ def test_a_method_is_not_guessed_in_another_program(findings: Callable[..., Any]
     assert findings({**files, "scores.py": unknown.format("")}, select=["DLL104"]) == set()
     same_program = unknown.format("import chain\n")
     assert findings({**files, "scores.py": same_program}, select=["DLL104"]) == {("chain.py", 6, "DLL104")}
+
+
+ROUTINE = """\
+import multiprocessing
+from importlib import import_module
+from lightning import Trainer
+
+def get_model(settings):
+    module = import_module(settings.class_path.rpartition(".")[0])
+    return getattr(module, settings.class_path.split(".")[-1])()
+
+def routine(settings):
+    Trainer().test(get_model(settings))
+
+if __name__ == "__main__":
+    process = multiprocessing.Process(target=routine, args=(None,), daemon=True)
+    process.start()
+"""
+OTHER = """\
+from lightning import LightningDataModule
+from torch.utils.data import DataLoader
+
+class Other(LightningDataModule):
+    def test_dataloader(self):
+        return DataLoader([2], num_workers=8)  # DLL104
+"""
+
+
+def test_a_class_that_some_configuration_names_is_a_guess(told: Callable[..., Any]) -> None:
+    files = {
+        "main.py": ROUTINE,
+        "pkg/__init__.py": "",
+        "pkg/data.py": OTHER,
+        "data.yaml": "class_path: pkg.data.Other\n",
+    }
+
+    (guessed,) = told(files, **SELECT)
+    (known,) = told(
+        {
+            **files,
+            "main.py": ROUTINE.replace("get_model(settings)", "Other()").replace(
+                "import multiprocessing\n", "import multiprocessing\nfrom pkg.data import Other\n"
+            ),
+        },
+        **SELECT,
+    )
+
+    assert (guessed.severity, known.severity) == ("warning", "error")

@@ -152,7 +152,9 @@ class CallGraph:
             yield from called_back(self.world, value, file, index, frame)
             if isinstance(value, External):
                 for method, activation in self.world.knowledge.called_hooks(value.name, file, index, frame):
-                    yield Target(method, activation)
+                    receiver = activation.receiver
+                    chosen = isinstance(receiver, Instance) and self.world.chosen_by_name(receiver)
+                    yield Target(method, activation, chosen)
 
     def _target(self, function: Function, given: Given) -> Target:
         """Return the activation of a function that a call creates."""

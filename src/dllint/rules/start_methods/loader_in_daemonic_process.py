@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
+from dllint.inference.values import Frame
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.launches import Launch
@@ -27,23 +28,34 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for launch in project.launches.all():
         if not project.ask(Starting).daemonic(launch):
             continue
-        for target in launch.targets:
-            start = Reached(target.function.file, target.function.scope, target.frame)
-            for reached in reach(project.world, [start]):
-                for loader, workers in _started(project, reached):
+        starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
+        run = [reached for start in starts for reached in reach(project.world, [start])]
+        # The calls that lead to where a loader is made say more than those to where it is read.
+        for started in (_made, _iterated):
+            for reached in run:
+                for loader, workers in started(project, reached):
                     if (loader.file.path, loader.call) not in found:
                         found.add((loader.file.path, loader.call))
                         yield _finding(project, launch, reached, loader, workers)
 
 
-def _started(project: Project, reached: Reached) -> Iterator[tuple[Loader, Workers]]:
-    """The loaders with workers that a function constructs or iterates, nearest first."""
-    made = [loader for loader in project.loaders if _stands_in(loader, reached)]
-    iterated = [one.loader for one in project.ask(Starting).iterations(reached.file, reached.scope, reached.frame)]
-    for loader in (*made, *iterated):
-        workers = loader.workers(reached.frame if _stands_in(loader, reached) else None)
-        if workers.possible and loader.api.dataset:
-            yield loader, workers
+def _made(project: Project, reached: Reached) -> Iterator[tuple[Loader, Workers]]:
+    """The loaders with workers that a function constructs."""
+    for loader in project.loaders:
+        if _stands_in(loader, reached):
+            yield from _with_workers(loader, reached.frame)
+
+
+def _iterated(project: Project, reached: Reached) -> Iterator[tuple[Loader, Workers]]:
+    """The loaders with workers that a function iterates."""
+    for one in project.ask(Starting).iterations(reached.file, reached.scope, reached.frame):
+        yield from _with_workers(one.loader, reached.frame if _stands_in(one.loader, reached) else None)
+
+
+def _with_workers(loader: Loader, frame: Frame | None) -> Iterator[tuple[Loader, Workers]]:
+    workers = loader.workers(frame)
+    if workers.possible and loader.api.dataset:
+        yield loader, workers
 
 
 def _stands_in(loader: Loader, reached: Reached) -> bool:
