@@ -124,7 +124,7 @@ def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) 
     (finding,) = told(files, **SELECT)
 
     assert (relative(finding.path), finding.span.line, finding.severity) == ("loading.py", 4, "error")
-    assert [(relative(hop.path), hop.span.line) for hop in finding.trace] == [("run.py", 6)]
+    assert [(relative(hop.path), hop.span.line) for hop in finding.trace] == [("run.py", 6), ("work.py", 4)]
     assert "cannot start 2 workers: the processes of the pool at run.py:6 are daemonic" in finding.text
 
 
