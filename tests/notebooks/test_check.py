@@ -148,6 +148,11 @@ def test_suppressions_go_into_the_cell(notebook: Make, capsys: pytest.CaptureFix
     ("content", "line", "reason"),
     [
         ("import torch\n", 1, "not JSON"),
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+            1,
+            "only a Git LFS pointer is here; `git lfs pull` fetches the file",
+        ),
         ('{"cells": [\n{"cell_type": "code" "source": []}]}', 2, "not JSON: Expecting ',' delimiter"),
         ("[]", 1, "a notebook is a JSON object"),
         ("{}", 1, "no cells"),

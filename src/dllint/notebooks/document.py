@@ -25,6 +25,10 @@ def is_notebook(path: str) -> bool:
     return path[-len(SUFFIX) :].lower() == SUFFIX
 
 
+_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How the text begins that stands for a file until Git LFS fetches it (git-lfs, docs/spec.md)."""
+
+
 class NotANotebook(Exception):
     """A file that is not a notebook of format 4. `reason` is a few words; `line` counts from 1."""
 
@@ -73,6 +77,8 @@ def read(data: bytes) -> tuple[str, Document]:
     Raises:
         NotANotebook: it is not a JSON document, or not a notebook of format 4.
     """
+    if data.startswith(_POINTER):
+        raise NotANotebook("only a Git LFS pointer is here; `git lfs pull` fetches the file", 1)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
