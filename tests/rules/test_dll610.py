@@ -161,6 +161,35 @@ def train(dataset, model):
         for batch in moved(loader):
             {STEP}
 """,
+    "a generator without an end": f"""
+def endless(batches):
+    while True:  # DLL610
+        for batch in batches:
+            yield batch
+
+def train(dataset, model, steps):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    loader = endless(loader)
+    for step in range(steps):
+        batch = next(loader)
+        {STEP}
+""",
+    "a generator without an end, that another function loops over": f"""
+class Batches:
+    def __init__(self, dataset):
+        self.loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+
+    def __iter__(self):
+        while True:  # DLL610
+            yield from self.loader
+
+def update(model, batch):
+    {STEP}
+
+def train(dataset, model):
+    for batch in Batches(dataset):
+        update(model, batch)
+""",
     "in a batch sampler": f"""
 def train(dataset, model):
     batches = BatchSampler(DistributedSampler(dataset), 4, drop_last=True)
@@ -253,6 +282,44 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "a generator that is read once": f"""
+def read(batches):
+    for batch in batches:
+        for row in batch:
+            yield row
+
+def train(dataset, model):
+    for batch in read(DataLoader(dataset, sampler=DistributedSampler(dataset))):
+        {STEP}
+""",
+    "a generator without an end that sets the epoch": f"""
+def endless(loader):
+    epoch = 0
+    while True:
+        loader.sampler.set_epoch(epoch)
+        yield from loader
+        epoch += 1
+
+def train(dataset, model, steps):
+    batches = endless(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for step in range(steps):
+        batch = next(batches)
+        {STEP}
+""",
+    "a generator without an end that only an evaluation reads": f"""
+def endless(loader):
+    while True:
+        yield from loader
+
+def evaluate(dataset, model, steps):
+    batches = endless(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for step in range(steps):
+        model(next(batches))
+
+def train(dataset, model):
+    for batch in DataLoader(dataset):
+        {STEP}
+""",
     "batches of one pass, taken in several rounds": f"""
 def train(dataset, model):
     loader = DataLoader(dataset, sampler=DistributedSampler(dataset))

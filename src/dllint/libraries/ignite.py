@@ -1,7 +1,7 @@
 """ignite 0.5 (docs.pytorch.org/ignite, "Engine", "Parallel"; `ignite/engine/__init__.py`,
 `ignite/distributed/launcher.py`)."""
 
-from dllint.libraries.facets import Hooks, LauncherApi, Library
+from dllint.libraries.facets import Epochs, Hooks, LauncherApi, Library
 
 _ENGINES = ("Engine", "create_supervised_trainer", "create_supervised_evaluator")
 
@@ -11,7 +11,12 @@ LIBRARY = Library(
         "ignite.distributed.launcher.Parallel": "ignite.distributed.Parallel",
     },
     # Engine.run(data, max_epochs=None, epoch_length=None)
-    hooks={f"ignite.engine.{name}": Hooks(("run",), (), iterates=True) for name in _ENGINES},
+    hooks={
+        f"ignite.engine.{name}": Hooks(
+            ("run",), (), iterates=True, epochs={"run": Epochs("max_epochs", default=False)}
+        )
+        for name in _ENGINES
+    },
     # Without `nproc_per_node` it runs the function in the current process.
     launchers={
         "ignite.distributed.Parallel().run": LauncherApi("func", ("func",), args="*", method="fresh", lead=1),

@@ -1,4 +1,7 @@
-"""Training loops: each iteration is one epoch, which iterates a loader once."""
+"""Training loops: each iteration is one epoch, which iterates a loader once.
+
+The loop may be that of a generator which goes on without end, while the function that trains takes its batches.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Starred
 from dllint.facts.schema import Event, Expr, Region
 from dllint.inference import limits
 from dllint.inference.values import Frame, Function, Site
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _COUNTING = frozenset({"range", "trange", "count"})
+_LOOPS = ("for", "while")
 _BACKWARD = frozenset({"backward", "manual_backward"})
 Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
 """By scope, its calls that lead to the construction of a loader."""
@@ -96,6 +100,11 @@ class TrainingLoops:
             for loop, frame in self._around(loader, batches):
                 if self._trains(batches, frame):
                     yield loop
+        ways = ways_to(self.world, loader.file, loader.call)
+        for batches, taken in self._endless.get(made, ()):
+            region, _ = self._epochs(ways, batches.file, batches.scope, batches.around)
+            if region is not None and self._trains(taken, None):
+                yield EpochLoop(batches.file, batches.scope, region, batches)
 
     @cached_property
     def _training(self) -> dict[tuple[str, int], list[int]]:
@@ -142,10 +151,59 @@ class TrainingLoops:
                     continue
                 if event.target is None or not self._taken(file, scope, event.target):
                     continue
-                loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in ("for", "while"))
+                loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in _LOOPS)
                 region = next(loops, 0)
                 self._add(found, BatchLoop(file, scope, region, event, event.region, call.args[0].value))
         return found
+
+    @cached_property
+    def _endless(self) -> dict[tuple[str, int], list[tuple[BatchLoop, BatchLoop]]]:
+        """The loops over batches in generators that a training function takes from, each with the loop that takes."""
+        found: dict[tuple[str, int], list[tuple[BatchLoop, BatchLoop]]] = {}
+        for (path, scope), calls in self._training.items():
+            file = self.world.files[path]
+            around = {region for index in calls for region in file.regions(file.calls[index].region)}
+            for taken, site in self._taking(file, scope, around):
+                for value in self.world.values.evaluate(taken.iterable, site):
+                    for function, frame in self.starting.iterating(value):
+                        for batches, inner in self._repeating(function, frame):
+                            for loader in self.starting.gone_through(batches.iterable, inner):
+                                found.setdefault((loader.file.path, loader.call), []).append((batches, taken))
+        return found
+
+    def _taking(self, file: SourceFile, scope: int, around: set[int]) -> Iterator[tuple[BatchLoop, Site]]:
+        """The loops among the regions `around` that take the elements of an iterable, by `for` or by `next`."""
+        for event in file.scopes[scope].events_of("for"):
+            region = next((one for one in around if self._is_of(file, one, event)), None)
+            if region is not None and event.value is not None:
+                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                yield BatchLoop(file, scope, region, event, event.region, event.value), site
+        for index in file.calls_of(scope):
+            call = file.calls[index]
+            if call.func != Name("next") or not call.args:
+                continue
+            region = next((one for one in file.regions(call.region) if file.facts.regions[one].kind in _LOOPS), None)
+            if region in around and region is not None:
+                event = Event("for", call.span, call.region, None, call.args[0].value, None, None)
+                taken = BatchLoop(file, scope, region, event, file.facts.regions[region].parent, call.args[0].value)
+                yield taken, self.world.call_site(file, index, None)
+
+    def _repeating(self, function: Function, frame: Frame | None) -> Iterator[tuple[BatchLoop, Site]]:
+        """The loops of a generator function that yield what they read, inside another loop."""
+        file, scope = function.file, function.scope
+        events = file.scopes[scope].events
+        yields = [event for event in events if event.kind == "yield"]
+        for event in events:
+            if not any(file.facts.regions[one].kind in _LOOPS for one in file.regions(event.region)):
+                continue
+            site = Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+            if event.kind == "yield" and isinstance(event.value, Starred):
+                yield BatchLoop(file, scope, event.region, event, event.region, event.value.value), site
+            elif event.kind == "for" and event.value is not None and event.detail != "comp":
+                inside = (one for given in yields for one in file.regions(given.region))
+                region = next((one for one in inside if self._is_of(file, one, event)), None)
+                if region is not None:
+                    yield BatchLoop(file, scope, region, event, event.region, event.value), site
 
     @staticmethod
     def _taken(file: SourceFile, scope: int, iterator: Expr) -> bool:
@@ -207,7 +265,7 @@ class TrainingLoops:
         calls = [where.calls[index] for where, index in made.get((file.path, scope), ()) if where is file]
         for index in file.regions(region):
             loop = file.facts.regions[index]
-            if loop.kind not in ("for", "while"):
+            if loop.kind not in _LOOPS:
                 continue
             if any(file.encloses(index, call.region) for call in calls):
                 return None, True
