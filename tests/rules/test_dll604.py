@@ -57,6 +57,14 @@ FOUND: dict[str, str] = {
     "def fit(path, conf):\n    for epoch in range(5):\n        size = conf.block // 3\n"
     "        rows = Rows(path, size)\n        loader = DataLoader(rows, num_workers=2)  # DLL604\n"
     "        for batch in loader:\n            print(batch)\n",
+    "in a loop that counts to a number of epochs": HEAD
+    + "def fit(rows, args):\n    for e in range(args.first, args.num_epochs):\n"
+    "        loader = DataLoader(rows, num_workers=args.workers)  # DLL604\n"
+    "        for batch in loader:\n            print(batch)\n",
+    "in a progress bar of epochs": HEAD + "from tqdm import tqdm\n\nclass Task:\n    def fit(self, first_epoch):\n"
+    "        for _ in tqdm(range(first_epoch, first_epoch + 100)):\n"
+    "            loader = DataLoader(self.rows, num_workers=2)  # DLL604\n"
+    "            for batch in loader:\n                print(batch)\n",
     "built in each epoch but the first": HEAD + "loader = DataLoader(rows, num_workers=2)\nfor epoch in range(9):\n"
     "    if epoch > 0:\n        loader = DataLoader(rows, shuffle=True, num_workers=2)  # DLL604\n"
     "    for batch in loader:\n        print(batch)\n",
@@ -66,6 +74,15 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "in a loop over the folds of a few epochs": HEAD + "def fit(rows, epochs, folds):\n    for fold in range(folds):\n"
+    "        loader = DataLoader(rows, num_workers=2)\n        for number in range(epochs):\n"
+    "            for batch in loader:\n                print(batch)\n",
+    "in a loop over the parts of an epoch": HEAD
+    + "def fit(rows, parts_per_epoch):\n    for part in range(parts_per_epoch):\n"
+    "        for batch in DataLoader(rows, num_workers=2):\n            print(batch)\n",
+    "in a loop over the epochs, of what each of them selects": HEAD
+    + "def fit(rows, epochs):\n    for e in range(epochs):\n        some = rows.sample()\n"
+    "        for batch in DataLoader(some, num_workers=2):\n            print(batch)\n",
     "in a function that each split calls": HEAD
     + "def batch(rows):\n    loader = DataLoader(rows, num_workers=4)\n    return next(iter(loader))\n\n"
     "def show(splits):\n    for rows in splits:\n        print(batch(rows))\n",

@@ -25,9 +25,7 @@ _TRAINER = Hooks(
     },
     # `trainer/trainer.py`: 1,000 epochs unless told otherwise, and no limit to them where steps or time are limited
     epochs={
-        "fit": Epochs(
-            "max_epochs", renewing=("reload_dataloaders_every_n_epochs", "reload_dataloaders_every_epoch")
-        )
+        "fit": Epochs("max_epochs", renewing=("reload_dataloaders_every_n_epochs", "reload_dataloaders_every_epoch"))
     },
 )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
+    Attribute,
     CallRef,
     Compare,
     Constant,
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 _STEPS = re.compile(r"step|iter|batch", re.IGNORECASE)
 _EPOCHS = re.compile(r"epoch", re.IGNORECASE)
+_NUMBER_OF_EPOCHS = re.compile(
+    r"(?!.*(?:step|iter|batch|sample|per|every|freq|interval))"
+    r"(?:.*epochs|(?:(?:max|min|n|nb|num|total|start|end|first|last)_?)*epoch)",
+    re.IGNORECASE,
+)
+"""The names of a number of epochs: `num_epochs`, `max_epoch`, but not `steps_per_epoch` or `epoch_size`."""
 _LOOPS = ("for", "while")
 _COUNTING = frozenset({"range", "count", "trange", "xrange", "tqdm"})
 _RARELY = ("handler", "case", "loopelse", "finally")
@@ -198,7 +205,22 @@ class Restarts:
     def _kind(self, file: SourceFile, scope: int, loop: int) -> str:
         """What a loop counts: "epoch", "step", or "" for anything else."""
         named = " ".join(self._words(file, scope, file.facts.regions[loop]))
-        return "epoch" if _EPOCHS.search(named) else "step" if _STEPS.search(named) else ""
+        if _EPOCHS.search(named):
+            return "epoch"
+        if _STEPS.search(named):
+            return "step"
+        return "epoch" if any(map(_NUMBER_OF_EPOCHS.fullmatch, self._bounds(file, loop))) else ""
+
+    @staticmethod
+    def _bounds(file: SourceFile, loop: int) -> Iterator[str]:
+        """The last names in the number that a `for` statement counts to."""
+        region = file.facts.regions[loop]
+        for part in walk(region.expr, file) if region.kind == "for" and region.expr is not None else ():
+            call = file.calls[part.index] if isinstance(part, CallRef) else None
+            if call is not None and last_name(call.func) in ("range", "trange", "xrange"):
+                given = [one.value for one in call.args if one.keyword is None]
+                for bound in given[:2][-1:]:
+                    yield from (last_name(one) or "" for one in walk(bound, file) if isinstance(one, (Name, Attribute)))
 
     def _words(self, file: SourceFile, scope: int, loop: Region) -> Iterator[str]:
         """The text that names what a loop counts: its variables, or its condition."""
