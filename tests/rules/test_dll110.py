@@ -458,8 +458,8 @@ UNCHANGED_IN_PROCESSES = {
         'if __name__ == "__main__":\n    main("other")\n'
     },
     "set when the file is imported": {
-        "prepare.py": TASKS
-        + "def begin(path):\n    global root\n    root = path\n\nbegin('other')\n\ndef read(row):\n    print(root, row)\n\n"
+        "prepare.py": TASKS + "def begin(path):\n    global root\n    root = path\n\nbegin('other')\n\n"
+        "def read(row):\n    print(root, row)\n\n"
         'if __name__ == "__main__":\n    multiprocessing.Pool(2).map(read, [1])\n'
     },
     "threads": {

@@ -122,13 +122,13 @@ class Epochs(NamedTuple):
     """The epochs that a framework's method runs: in each of them it iterates the same loaders.
 
     Attributes:
-        count: the parameter, of the method or of the constructor, that takes the number of epochs.
-        single: the values of `count` that stand for one epoch.
+        number: the parameter, of the method or of the constructor, that takes the number of epochs.
+        single: the values of `number` that stand for one epoch.
         default: whether there are several without that argument.
         renewing: the constructor's parameters that make it build loaders anew between the epochs.
     """
 
-    count: str
+    number: str
     single: tuple[object, ...] = (1,)
     default: bool = True
     renewing: tuple[str, ...] = ()

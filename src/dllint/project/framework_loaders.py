@@ -51,7 +51,9 @@ def read(starting: Starting, file: SourceFile, index: int, site: Site) -> Iterat
     """The loaders that a trainer builds, or obtains from hooks, and iterates in a call: `Trainer(…).fit(model)`."""
     func = file.calls[index].func
     world = starting.world
-    for one in trainers(world, func, site) if isinstance(func, Attribute) else ():
+    if not isinstance(func, Attribute):
+        return
+    for one in trainers(world, func, site):
         loading = one.hooks.loads.get(one.entry, ())
         for hook, activation in called_hooks(world, one.method.name, file, index, site.frame):
             if hook.file.scopes[hook.scope].name in loading:

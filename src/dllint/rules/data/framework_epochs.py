@@ -79,7 +79,7 @@ class FrameworkEpochs:
     def _repeated(self, epochs: Epochs, called: Actuals, made: Actuals) -> bool:
         if not all(self._is_off(self._given(made, name)) for name in epochs.renewing):
             return False
-        found = [self._given(actuals, epochs.count) for actuals in (called, made)]
+        found = [self._given(actuals, epochs.number) for actuals in (called, made)]
         given = [value for one in found for value in one.values]
         if not any(one.named for one in found):
             return epochs.default

@@ -27,7 +27,7 @@ _FILLING = frozenset({"set", "merge", "opaque"})
 
 
 class ChangedConfigurations:
-    """Finds the entries of module-level dicts and configurations whose changes child processes do not see, in one project."""
+    """Finds the entries of module-level dicts and configurations whose changes child processes do not see."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
