@@ -155,11 +155,11 @@ class Mappings:
                 written = written or found.named
             elif isinstance(value, Const) and value.value is None:
                 absent = True
-            else:
+            elif groups or defaults or (isinstance(value, Instance) and isinstance(value.of, External)):
                 others.append(value)
         if not seen and not groups and not defaults:
             return None
-        # Where one value is a container, the others are some as well: `yaml.safe_load(file) or {}`.
+        # Where one value is a container, what a library returned is one as well: `yaml.safe_load(file) or {}`.
         groups += (self.item(value, const(key)) for value in others)
         return _defaulted(Found(union(groups), absent or not seen, written), defaults)
 
