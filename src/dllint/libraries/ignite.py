@@ -9,6 +9,7 @@ LIBRARY = Library(
     aliases={
         "ignite.engine.engine.Engine": "ignite.engine.Engine",
         "ignite.distributed.launcher.Parallel": "ignite.distributed.Parallel",
+        "ignite.distributed.utils.spawn": "ignite.distributed.spawn",
     },
     # Engine.run(data, max_epochs=None, epoch_length=None)
     hooks={
@@ -18,5 +19,14 @@ LIBRARY = Library(
     # Without `nproc_per_node` it runs the function in the current process.
     launchers={
         "ignite.distributed.Parallel().run": LauncherApi("func", ("func",), args="*", method="fresh", lead=1),
+        # `distributed/comp_models/native.py`: `torch.multiprocessing.start_processes(…, start_method="spawn")`
+        "ignite.distributed.spawn": LauncherApi(
+            "fn",
+            ("backend", "fn", "args", "kwargs_dict"),
+            kwargs="kwargs_dict",
+            method="=start_method",
+            fallback="spawn",
+            lead=1,
+        ),
     },
 )
