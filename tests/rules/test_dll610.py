@@ -161,6 +161,71 @@ def train(dataset, model):
         for batch in moved(loader):
             {STEP}
 """,
+    "a prefetcher that is reset in each epoch": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.origin = loader
+        self.batches = iter(loader)
+
+    def next(self):
+        try:
+            return next(self.batches)
+        except StopIteration:
+            return None
+
+    def reset(self):
+        self.batches = iter(self.origin)
+
+class Trainer:
+    def __init__(self, dataset):
+        self.prefetcher = Prefetcher(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+
+    def train(self, model):
+        for epoch in range(9):  # DLL610
+            self.prefetcher.reset()
+            batch = self.prefetcher.next()
+            while batch is not None:
+                {STEP}
+                batch = self.prefetcher.next()
+
+Trainer([]).train(None)
+""",
+    "a prefetcher for each epoch": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):  # DLL610
+        prefetcher = Prefetcher(loader)
+        batch = prefetcher.next()
+        while batch is not None:
+            {STEP}
+            batch = prefetcher.next()
+""",
+    "an iterator that a method renews when it has ended": f"""
+class Batches:
+    def __init__(self, dataset):
+        self.loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+        self.batches = iter(self.loader)
+
+    def take(self):
+        try:
+            return next(self.batches)
+        except StopIteration:
+            self.batches = iter(self.loader)
+            return next(self.batches)
+
+def train(dataset, model, steps):
+    batches = Batches(dataset)
+    for step in range(steps):  # DLL610
+        batch = batches.take()
+        {STEP}
+""",
     "a generator without an end": f"""
 def endless(batches):
     while True:  # DLL610
@@ -282,6 +347,56 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "a prefetcher that is made once": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def train(dataset, model, rounds):
+    prefetcher = Prefetcher(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for number in range(rounds):
+        batch = prefetcher.next()
+        {STEP}
+""",
+    "a prefetcher for each evaluation": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def evaluate(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for number in range(3):
+        prefetcher = Prefetcher(loader)
+        model(prefetcher.next())
+
+def train(dataset, model):
+    for batch in DataLoader(dataset):
+        {STEP}
+""",
+    "a prefetcher for each epoch, whose sampler knows the epoch": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):
+        loader.sampler.set_epoch(epoch)
+        prefetcher = Prefetcher(loader)
+        batch = prefetcher.next()
+        while batch is not None:
+            {STEP}
+            batch = prefetcher.next()
+""",
     "a generator that is read once": f"""
 def read(batches):
     for batch in batches:

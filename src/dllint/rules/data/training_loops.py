@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,8 @@ class EpochLoop:
     def variable(self) -> str:
         """The variable that counts the epochs, as written; "epoch" if there is none."""
         begun = self.batches.event
-        if begun.kind != "for" and self.file is self.batches.file and begun.region != self.region:
+        here = self.file is self.batches.file and self.scope == self.batches.scope
+        if begun.kind != "for" and begun.region != (self.region if here else 0):
             return "epoch"  # The loop counts steps, and takes a new iterator when the last one has ended.
         found = [
             render(event.target, self.file)
@@ -99,6 +100,10 @@ class TrainingLoops:
         for batches in (*self._batch_loops.get(made, ()), *self._iterators.get(made, ())):
             for loop, frame in self._around(loader, batches):
                 if self._trains(batches, frame):
+                    yield loop
+        for batches in self._kept.get(made, ()):
+            for loop, _ in self._around(loader, batches):
+                if self._trains(replace(batches, file=loop.file, scope=loop.scope, region=loop.region), None):
                     yield loop
         ways = ways_to(self.world, loader.file, loader.call)
         for batches, taken in self._endless.get(made, ()):
@@ -154,6 +159,25 @@ class TrainingLoops:
                 loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in _LOOPS)
                 region = next(loops, 0)
                 self._add(found, BatchLoop(file, scope, region, event, event.region, call.args[0].value))
+        return found
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, int], list[BatchLoop]]:
+        """The iterators that methods keep on their object: `self.batches = iter(self.loader)`, for `next(self.batches)`
+        in another method."""
+        found: dict[tuple[str, int], list[BatchLoop]] = {}
+        for file, index in self.world.called("iter") if self._training else ():
+            call = file.calls[index]
+            cls = file.method_of(call.scope)
+            if cls is None or call.func != Name("iter") or len(call.args) != 1:
+                continue
+            for event in file.scopes[call.scope].events_of("assign"):
+                kept = event.target if event.value == CallRef(index) else None
+                own = isinstance(kept, Attribute) and kept.value == Name(file.scopes[call.scope].params[0].name)
+                methods = [one for one in file.children.get(cls, ()) if file.scopes[one].kind == "function"]
+                if own and kept is not None and any(self._taken(file, one, kept) for one in methods):
+                    region = event.region
+                    self._add(found, BatchLoop(file, call.scope, region, event, region, call.args[0].value))
         return found
 
     @cached_property
