@@ -125,7 +125,7 @@ class Epochs(NamedTuple):
         number: the parameter, of the method or of the constructor, that takes the number of epochs.
         single: the values of `number` that stand for one epoch.
         default: whether there are several without that argument.
-        renewing: the constructor's parameters that make it build loaders anew between the epochs.
+        renewing: the constructor's parameters that make it build its loaders again between the epochs.
     """
 
     number: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Expr
@@ -17,10 +17,21 @@ from dllint.project.trainers import options_of
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-    from dllint.project.process_starts import Starting
 
 TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
 """The names of the methods that iterate loaders."""
+
+
+class Finder(Protocol):
+    """Finds the loaders among values, and those that iterating an expression iterates."""
+
+    world: World
+
+    def among(self, values: Iterable[Value]) -> Iterator[Loader]: ...
+
+    def iterated(self, expr: Expr, site: Site) -> Iterator[Loader]: ...
+
+    def held(self, expr: Expr, site: Site) -> Iterator[Value]: ...
 
 
 class Trainer(NamedTuple):
@@ -47,10 +58,10 @@ def trainers(world: World, func: Expr, site: Site) -> Iterator[Trainer]:
                 yield Trainer(value, owner, hooks)
 
 
-def read(starting: Starting, file: SourceFile, index: int, site: Site) -> Iterator[Loader]:
+def read(finder: Finder, file: SourceFile, index: int, site: Site) -> Iterator[Loader]:
     """The loaders that a trainer builds, or obtains from hooks, and iterates in a call: `Trainer(…).fit(model)`."""
     func = file.calls[index].func
-    world = starting.world
+    world = finder.world
     if not isinstance(func, Attribute):
         return
     for one in trainers(world, func, site):
@@ -58,20 +69,20 @@ def read(starting: Starting, file: SourceFile, index: int, site: Site) -> Iterat
         for hook, activation in called_hooks(world, one.method.name, file, index, site.frame):
             if hook.file.scopes[hook.scope].name in loading:
                 made = world.values.returned(hook, activation)
-                yield from starting.among(inner for given in made for inner in world.mappings.flattened(given))
+                yield from finder.among(inner for given in made for inner in world.mappings.flattened(given))
         for trainer in world.values.evaluate(func.value, site):
-            yield from starting.among(options_of(world, trainer))
-            yield from _handed(starting, trainer)
+            yield from finder.among(options_of(world, trainer))
+            yield from _handed(finder, trainer)
 
 
-def _handed(starting: Starting, trainer: Value) -> Iterator[Loader]:
+def _handed(finder: Finder, trainer: Value) -> Iterator[Loader]:
     """The loaders that are passed to the constructor of a trainer."""
     if not isinstance(trainer, Instance) or not isinstance(trainer.of, External) or trainer.call < 0:
         return
     hooks = HOOKS.get(canonical(trainer.of.name))
-    actuals = starting.world.made_with(trainer)
+    actuals = finder.world.made_with(trainer)
     for name in hooks.holds if hooks is not None else ():
         given = argument(hooks, actuals, name) if hooks is not None else None
         if given is not None and given.expr is not None and given.site is not None:
-            yield from starting.iterated(given.expr, given.site)
-            yield from starting.among(starting.held(given.expr, given.site))
+            yield from finder.iterated(given.expr, given.site)
+            yield from finder.among(finder.held(given.expr, given.site))

@@ -46,7 +46,7 @@ class FrameworkEpochs:
         self.starting = project.ask(Starting)
 
     def of(self, loader: Loader) -> Iterable[EpochsCall]:
-        """The calls that iterate a loader in several epochs without building it anew between them."""
+        """The calls that iterate a loader in several epochs without building it again between them."""
         return self._calls.get((loader.file.path, loader.call), ())
 
     @cached_property
