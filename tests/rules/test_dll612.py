@@ -146,6 +146,10 @@ def main(model, optimizer, loss, rows, epochs):
     trainer = create_supervised_trainer(model, optimizer, loss)
     trainer.run(loader, max_epochs=epochs)
 """,
+    "ignite, by position": """
+def main(step, rows):
+    Engine(step).run(DataLoader(rows, **SPAWN), 9)  # DLL612
+""",
 }
 SILENT_IN_FRAMEWORKS = {
     "one epoch": """

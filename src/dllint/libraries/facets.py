@@ -126,12 +126,14 @@ class Epochs(NamedTuple):
         single: the values of `number` that stand for one epoch.
         default: whether there are several without that argument.
         renewing: the constructor's parameters that make it build its loaders again between the epochs.
+        params: the method's positional parameters in order, if `number` is one of them.
     """
 
     number: str
     single: tuple[object, ...] = (1,)
     default: bool = True
     renewing: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
 
 
 class Hooks(NamedTuple):

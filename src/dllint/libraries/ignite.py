@@ -13,7 +13,12 @@ LIBRARY = Library(
     },
     # Engine.run(data, max_epochs=None, epoch_length=None)
     hooks={
-        f"ignite.engine.{name}": Hooks(("run",), (), iterates=True, epochs={"run": Epochs("max_epochs", default=False)})
+        f"ignite.engine.{name}": Hooks(
+            ("run",),
+            (),
+            iterates=True,
+            epochs={"run": Epochs("max_epochs", default=False, params=("data", "max_epochs"))},
+        )
         for name in _ENGINES
     },
     # Without `nproc_per_node` it runs the function in the current process.

@@ -79,14 +79,17 @@ class FrameworkEpochs:
     def _repeated(self, epochs: Epochs, called: Actuals, made: Actuals) -> bool:
         if not all(self._is_off(self._given(made, name)) for name in epochs.renewing):
             return False
-        found = [self._given(actuals, epochs.number) for actuals in (called, made)]
+        found = [self._given(called, epochs.number, epochs.params), self._given(made, epochs.number)]
         given = [value for one in found for value in one.values]
         if not any(one.named for one in found):
             return epochs.default
         return not all(isinstance(one, Const) and one.value in epochs.single for one in given)
 
-    def _given(self, actuals: Actuals, name: str) -> Found:
-        return self.world.parameters.given(actuals, [Param(name, "keyword", None, None, WHOLE_FILE)], name, 0)
+    def _given(self, actuals: Actuals, name: str, positional: tuple[str, ...] = ()) -> Found:
+        params = [Param(one, "normal", None, None, WHOLE_FILE) for one in positional]
+        if name not in positional:
+            params.append(Param(name, "keyword", None, None, WHOLE_FILE))
+        return self.world.parameters.given(actuals, params, name, 0)
 
     @staticmethod
     def _is_off(found: Found) -> bool:
