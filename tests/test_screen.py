@@ -256,3 +256,11 @@ def test_a_long_file_is_searched_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(screen, "_holds", counted)
     assert select(files, ModuleIndex(files), WORDS).paths == {"data.py", "train.py"}
     assert len(asked) < 100
+
+
+def test_a_file_that_changes_its_variables_before_another_one_starts_processes() -> None:
+    pools = "import multiprocessing\n\ndef run(task, rows):\n    multiprocessing.Pool(2).map(task, rows)\n"
+    changing = "import pools\n\ndef main(path):\n    global root\n    root = path\n    pools.run(task, [1])\n"
+    other = "import pools\n\ndef main():\n    pools.run(task, [1])\n"
+
+    assert selected(pools=pools, changing=changing, other=other) == {"pools", "changing"}

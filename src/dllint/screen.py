@@ -21,6 +21,7 @@ from dllint.modules import ModuleIndex
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _SETTING_ELSEWHERE = re.compile(rb"^[ \t]*(?!self\.|cls\.)[A-Za-z_]\w*\.\w+[ \t]*=[^=]|\bsetattr\(", re.MULTILINE)
+_GLOBAL = re.compile(rb"^[ \t]+global[ \t]", re.MULTILINE)
 _FEW = 50
 _SMALL = 2000
 """Bytes. A settings module this short costs less to parse than to examine."""
@@ -259,6 +260,9 @@ def select(
     chosen |= _reach(launching, importing) & _reach(loading, importing)
     above = {other for path in mattering for other in importing.get(path, ())} - chosen
     chosen |= {path for path in above if _look(known, _may_give, files[path], words.nearby)}
+    # Files that may change a variable of their own before another one starts processes that read it.
+    starting = {other for path in launching for other in importing.get(path, ())} - chosen
+    chosen |= {path for path in starting if _look(known, _matches, files[path], _GLOBAL)}
     # Files that may change a setting of another module: `settings.DEBUG = True`.
     settings = {other for path in mattering for other in imported[path] if _is_settings(files[other])}
     users = {other for path in settings for other in importing.get(path, ())} - chosen

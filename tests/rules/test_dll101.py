@@ -49,6 +49,18 @@ def main():
     mp.spawn(train, nprocs=2)
 """
     },
+    "ignite's spawn": {
+        "main.py": """\
+import ignite.distributed as idist
+from torch.utils.data import DataLoader
+
+def train(rank, rows, size=1):
+    DataLoader(rows, num_workers=4)  # DLL101
+
+def main(rows):
+    idist.spawn("nccl", train, (rows,), {"size": 2}, nproc_per_node=2)
+"""
+    },
     "Lightning's ddp_spawn": {
         "main.py": """\
 import lightning.pytorch as pl

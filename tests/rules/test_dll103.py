@@ -45,7 +45,31 @@ class Rows(Dataset):
         return self.energies.potential_energy()
 {TAIL}"""
 
+CACHED = """
+import os
+
+def encoded(index):
+    path = f"cache/{{index}}.pt"
+    if not os.path.exists(path):
+        torch.save(torch.ones(8).cuda(){}, path)
+    return torch.load(path)
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return encoded(index)
+"""
+PASS = """
+def prepare():
+    for rows in DataLoader(Rows(), num_workers=0):
+        pass
+"""
+
 FOUND: dict[str, str] = {
+    "a cache of files that nothing fills before": CACHED.format("  # DLL103").replace(
+        "()  # DLL103, path)", "(), path)  # DLL103"
+    )
+    + TAIL,
+    "a pass without workers, and no test for a file": USE + PASS + TAIL,
     "a variable that is true for another reason, too": """
 def back(x, on_gpu=True):
     if x.is_cuda:
@@ -466,6 +490,7 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a cache of files that a pass without workers fills before": CACHED.format("") + PASS + TAIL,
     "what a constructor was told about CUDA, the other way": """
 class Rows(Dataset):
     def __init__(self):

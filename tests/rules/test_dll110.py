@@ -406,3 +406,75 @@ def test_a_task_that_another_file_sends(told: Callable[..., Any]) -> None:
 def test_functions_that_are_found_or_not_pickled_by_name(call: str, told: Callable[..., Any]) -> None:
     files = {"train.py": TASK.replace("{call}", call), "helpers.py": HELPERS}
     assert not told(files, **SELECT)
+
+
+TASKS = """\
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+root, sizes = "data", {"width": 1}
+
+"""
+CHANGED_IN_PROCESSES = {
+    "tasks of a pool, through a function of the project": {
+        "pools.py": "import multiprocessing\n\ndef run(task, rows):\n"
+        '    with multiprocessing.get_context("spawn").Pool(4) as pool:\n        pool.map(task, rows)\n',
+        "prepare.py": TASKS
+        + "import pools\n\ndef read(row):\n    print(root, row)\n\ndef prepare(path):\n    global root\n"
+        "    root = path  # DLL110\n    pools.run(read, [1, 2])\n\n"
+        'if __name__ == "__main__":\n    prepare("other")\n',
+    },
+    "a process": {
+        "prepare.py": TASKS
+        + "def read(row):\n    print(sizes[row])\n\ndef main(given):\n    sizes.update(given)  # DLL110\n"
+        '    multiprocessing.get_context("spawn").Process(target=read, args=("width",)).start()\n\n'
+        'if __name__ == "__main__":\n    main({"width": 2})\n'
+    },
+    "a configuration of another file, in a helper of the task": {
+        "settings.py": "from yacs.config import CfgNode\n\ncfg = CfgNode()\ncfg.SIZE = 3\n",
+        "prepare.py": "import multiprocessing, sys\nfrom settings import cfg\n\ndef size():\n    return cfg.SIZE\n\n"
+        "def read(row):\n    print(size())\n\ndef main():\n    cfg.merge_from_file(sys.argv[1])  # DLL110\n"
+        "    pool = multiprocessing.Pool(2)\n    pool.map(read, [1])\n\n"
+        'if __name__ == "__main__":\n    main()\n',
+    },
+}
+UNCHANGED_IN_PROCESSES = {
+    "set by the initializer of the pool": {
+        "prepare.py": TASKS
+        + "def begin(path):\n    global root\n    root = path\n\ndef read(row):\n    print(root, row)\n\n"
+        "def main(path):\n    begin(path)\n    with multiprocessing.Pool(2, begin, (path,)) as pool:\n"
+        '        pool.map(read, [1])\n\nif __name__ == "__main__":\n    main("other")\n'
+    },
+    "set by the task": {
+        "prepare.py": TASKS
+        + "def begin(path):\n    global root\n    root = path\n\ndef read(row):\n    begin(row)\n    print(root)\n\n"
+        'def main():\n    begin("more")\n    with ProcessPoolExecutor() as pool:\n        pool.map(read, ["a"])\n\n'
+        'if __name__ == "__main__":\n    main()\n'
+    },
+    "forked": {
+        "prepare.py": TASKS
+        + "def read(row):\n    print(root, row)\n\ndef main(path):\n    global root\n    root = path\n"
+        '    with multiprocessing.get_context("fork").Pool(2) as pool:\n        pool.map(read, [1])\n\n'
+        'if __name__ == "__main__":\n    main("other")\n'
+    },
+    "set when the file is imported": {
+        "prepare.py": TASKS + "def begin(path):\n    global root\n    root = path\n\nbegin('other')\n\n"
+        "def read(row):\n    print(root, row)\n\n"
+        'if __name__ == "__main__":\n    multiprocessing.Pool(2).map(read, [1])\n'
+    },
+    "threads": {
+        "prepare.py": TASKS + "from multiprocessing.pool import ThreadPool\n\ndef read(row):\n    print(root, row)\n\n"
+        "def main(path):\n    global root\n    root = path\n    ThreadPool(2).map(read, [1])\n\n"
+        'if __name__ == "__main__":\n    main("other")\n'
+    },
+}
+
+
+@pytest.mark.parametrize("files", CHANGED_IN_PROCESSES.values(), ids=CHANGED_IN_PROCESSES)
+def test_changed_for_processes(files: dict[str, str], findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("files", UNCHANGED_IN_PROCESSES.values(), ids=UNCHANGED_IN_PROCESSES)
+def test_not_changed_for_processes(files: dict[str, str], findings: Callable[..., Any]) -> None:
+    assert findings(files, **SELECT) == set()

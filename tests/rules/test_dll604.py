@@ -57,6 +57,20 @@ FOUND: dict[str, str] = {
     "def fit(path, conf):\n    for epoch in range(5):\n        size = conf.block // 3\n"
     "        rows = Rows(path, size)\n        loader = DataLoader(rows, num_workers=2)  # DLL604\n"
     "        for batch in loader:\n            print(batch)\n",
+    "with its dataset in each epoch, without workers": HEAD
+    + "import pickle\n\ndef read(path):\n    with open(path, 'rb') as file:\n        return pickle.load(file)\n\n"
+    "class Rows:\n    def __init__(self, path):\n        self.rows = read(path)\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(path):\n    for epoch in range(5):\n"
+    "        for batch in DataLoader(Rows(path)):  # DLL604\n            print(batch)\n",
+    "in a loop that counts to a number of epochs": HEAD
+    + "def fit(rows, args):\n    for e in range(args.first, args.num_epochs):\n"
+    "        loader = DataLoader(rows, num_workers=args.workers)  # DLL604\n"
+    "        for batch in loader:\n            print(batch)\n",
+    "in a progress bar of epochs": HEAD + "from tqdm import tqdm\n\nclass Task:\n    def fit(self, first_epoch):\n"
+    "        for _ in tqdm(range(first_epoch, first_epoch + 100)):\n"
+    "            loader = DataLoader(self.rows, num_workers=2)  # DLL604\n"
+    "            for batch in loader:\n                print(batch)\n",
     "built in each epoch but the first": HEAD + "loader = DataLoader(rows, num_workers=2)\nfor epoch in range(9):\n"
     "    if epoch > 0:\n        loader = DataLoader(rows, shuffle=True, num_workers=2)  # DLL604\n"
     "    for batch in loader:\n        print(batch)\n",
@@ -66,6 +80,31 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "with a dataset in each epoch that reads nothing": HEAD
+    + "class Rows:\n    def __init__(self, rows):\n        self.rows = rows\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(rows):\n    for epoch in range(5):\n"
+    "        for batch in DataLoader(Rows(rows)):\n            print(batch)\n",
+    "with a dataset that reads another file in each epoch": HEAD
+    + "import numpy\n\nclass Rows:\n    def __init__(self, path):\n        self.rows = numpy.load(path)\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(paths):\n    for epoch in range(5):\n"
+    "        for batch in DataLoader(Rows(paths[epoch])):\n            print(batch)\n",
+    "with a dataset in each epoch that draws what it reads": HEAD
+    + "import numpy, random\n\nclass Rows:\n    def __init__(self, path):\n"
+    "        self.rows = random.sample(list(numpy.load(path)), 9)\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(path):\n    for epoch in range(5):\n"
+    "        for batch in DataLoader(Rows(path)):\n            print(batch)\n",
+    "in a loop over the folds of a few epochs": HEAD + "def fit(rows, epochs, folds):\n    for fold in range(folds):\n"
+    "        loader = DataLoader(rows, num_workers=2)\n        for number in range(epochs):\n"
+    "            for batch in loader:\n                print(batch)\n",
+    "in a loop over the parts of an epoch": HEAD
+    + "def fit(rows, parts_per_epoch):\n    for part in range(parts_per_epoch):\n"
+    "        for batch in DataLoader(rows, num_workers=2):\n            print(batch)\n",
+    "in a loop over the epochs, of what each of them selects": HEAD
+    + "def fit(rows, epochs):\n    for e in range(epochs):\n        some = rows.sample()\n"
+    "        for batch in DataLoader(some, num_workers=2):\n            print(batch)\n",
     "in a function that each split calls": HEAD
     + "def batch(rows):\n    loader = DataLoader(rows, num_workers=4)\n    return next(iter(loader))\n\n"
     "def show(splits):\n    for rows in splits:\n        print(batch(rows))\n",

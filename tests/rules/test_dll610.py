@@ -161,6 +161,100 @@ def train(dataset, model):
         for batch in moved(loader):
             {STEP}
 """,
+    "a prefetcher that is reset in each epoch": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.origin = loader
+        self.batches = iter(loader)
+
+    def next(self):
+        try:
+            return next(self.batches)
+        except StopIteration:
+            return None
+
+    def reset(self):
+        self.batches = iter(self.origin)
+
+class Trainer:
+    def __init__(self, dataset):
+        self.prefetcher = Prefetcher(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+
+    def train(self, model):
+        for epoch in range(9):  # DLL610
+            self.prefetcher.reset()
+            batch = self.prefetcher.next()
+            while batch is not None:
+                {STEP}
+                batch = self.prefetcher.next()
+
+Trainer([]).train(None)
+""",
+    "a prefetcher for each epoch": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):  # DLL610
+        prefetcher = Prefetcher(loader)
+        batch = prefetcher.next()
+        while batch is not None:
+            {STEP}
+            batch = prefetcher.next()
+""",
+    "an iterator that a method renews when it has ended": f"""
+class Batches:
+    def __init__(self, dataset):
+        self.loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+        self.batches = iter(self.loader)
+
+    def take(self):
+        try:
+            return next(self.batches)
+        except StopIteration:
+            self.batches = iter(self.loader)
+            return next(self.batches)
+
+def train(dataset, model, steps):
+    batches = Batches(dataset)
+    for step in range(steps):  # DLL610
+        batch = batches.take()
+        {STEP}
+""",
+    "a generator without an end": f"""
+def endless(batches):
+    while True:  # DLL610
+        for batch in batches:
+            yield batch
+
+def train(dataset, model, steps):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    loader = endless(loader)
+    for step in range(steps):
+        batch = next(loader)
+        {STEP}
+""",
+    "a generator without an end, that another function loops over": f"""
+class Batches:
+    def __init__(self, dataset):
+        self.loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+
+    def __iter__(self):
+        while True:  # DLL610
+            yield from self.loader
+
+def update(model, batch):
+    {STEP}
+
+def train(dataset, model):
+    for batch in Batches(dataset):
+        update(model, batch)
+""",
     "in a batch sampler": f"""
 def train(dataset, model):
     batches = BatchSampler(DistributedSampler(dataset), 4, drop_last=True)
@@ -253,6 +347,94 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "a prefetcher that is made once": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def train(dataset, model, rounds):
+    prefetcher = Prefetcher(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for number in range(rounds):
+        batch = prefetcher.next()
+        {STEP}
+""",
+    "a prefetcher for each evaluation": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def evaluate(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for number in range(3):
+        prefetcher = Prefetcher(loader)
+        model(prefetcher.next())
+
+def train(dataset, model):
+    for batch in DataLoader(dataset):
+        {STEP}
+""",
+    "a prefetcher for each epoch, whose sampler knows the epoch": f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+
+    def next(self):
+        return next(self.loader, None)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(9):
+        loader.sampler.set_epoch(epoch)
+        prefetcher = Prefetcher(loader)
+        batch = prefetcher.next()
+        while batch is not None:
+            {STEP}
+            batch = prefetcher.next()
+""",
+    "a generator that is read once": f"""
+def read(batches):
+    for batch in batches:
+        for row in batch:
+            yield row
+
+def train(dataset, model):
+    for batch in read(DataLoader(dataset, sampler=DistributedSampler(dataset))):
+        {STEP}
+""",
+    "a generator without an end that sets the epoch": f"""
+def endless(loader):
+    epoch = 0
+    while True:
+        loader.sampler.set_epoch(epoch)
+        yield from loader
+        epoch += 1
+
+def train(dataset, model, steps):
+    batches = endless(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for step in range(steps):
+        batch = next(batches)
+        {STEP}
+""",
+    "a generator without an end that only an evaluation reads": f"""
+def endless(loader):
+    while True:
+        yield from loader
+
+def evaluate(dataset, model, steps):
+    batches = endless(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for step in range(steps):
+        model(next(batches))
+
+def train(dataset, model):
+    for batch in DataLoader(dataset):
+        {STEP}
+""",
     "batches of one pass, taken in several rounds": f"""
 def train(dataset, model):
     loader = DataLoader(dataset, sampler=DistributedSampler(dataset))

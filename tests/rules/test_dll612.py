@@ -87,6 +87,103 @@ def train(model, rows):
 """,
 }
 
+FRAMEWORKS = """\
+import lightning.pytorch as pl
+import pytorch_lightning
+from ignite.engine import Engine, create_supervised_trainer
+from torch.utils.data import DataLoader, Dataset
+
+SPAWN = {"num_workers": 4, "multiprocessing_context": "spawn"}
+
+class Model(pl.LightningModule):
+    def training_step(self, batch, index):
+        return self(batch).mean()
+
+"""
+FOUND_IN_FRAMEWORKS = {
+    "Lightning, loaders as arguments": """
+def main(train, val, epochs):
+    loader = DataLoader(train, **SPAWN)  # DLL612
+    val_loader = DataLoader(val, **SPAWN)  # DLL612
+    pl.Trainer(max_epochs=epochs).fit(Model(), loader, val_dataloaders=[val_loader])
+""",
+    "Lightning, a data module": """
+class Data(pl.LightningDataModule):
+    def __init__(self, rows, options):
+        self.rows, self.options = rows, options
+
+    def train_dataloader(self):
+        return DataLoader(self.rows, **self.options)  # DLL612
+
+    def val_dataloader(self):
+        return [self._make(self.rows)]
+
+    def _make(self, rows):
+        return DataLoader(rows, num_workers=2, multiprocessing_context="forkserver")  # DLL612
+
+    def test_dataloader(self):
+        return DataLoader(self.rows, **self.options)
+
+def main(rows):
+    trainer = pl.Trainer(devices=2)
+    trainer.fit(model=Model(), datamodule=Data(rows, SPAWN))
+    trainer.test(datamodule=Data(rows, SPAWN))
+""",
+    "Lightning before 2.0, processes that it spawns": """
+class Whole(pytorch_lightning.LightningModule):
+    def train_dataloader(self):
+        return DataLoader(self.rows, num_workers=4)  # DLL612
+
+class Trainer(pytorch_lightning.Trainer):
+    pass
+
+def main(options):
+    Trainer(strategy="ddp_spawn", reload_dataloaders_every_n_epochs=0, **options).fit(Whole())
+""",
+    "ignite": """
+def main(model, optimizer, loss, rows, epochs):
+    loader = DataLoader(rows, **SPAWN)  # DLL612
+    trainer = create_supervised_trainer(model, optimizer, loss)
+    trainer.run(loader, max_epochs=epochs)
+""",
+    "ignite, by position": """
+def main(step, rows):
+    Engine(step).run(DataLoader(rows, **SPAWN), 9)  # DLL612
+""",
+}
+SILENT_IN_FRAMEWORKS = {
+    "one epoch": """
+def main(rows):
+    pl.Trainer(max_epochs=1).fit(Model(), DataLoader(rows, **SPAWN))
+""",
+    "made anew on purpose": """
+class Data(pl.LightningDataModule):
+    def train_dataloader(self):
+        return DataLoader(self.rows, **SPAWN)
+
+def main(rows):
+    pl.Trainer(max_epochs=9, reload_dataloaders_every_n_epochs=1).fit(Model(), datamodule=Data())
+""",
+    "no epochs": """
+def main(rows):
+    trainer = pl.Trainer()
+    trainer.validate(Model(), DataLoader(rows, **SPAWN))
+    trainer.predict(Model(), DataLoader(rows, **SPAWN))
+""",
+    "one pass of an engine": """
+def main(step, rows):
+    Engine(step).run(DataLoader(rows, **SPAWN))
+""",
+    "kept": """
+def main(rows):
+    pl.Trainer().fit(Model(), DataLoader(rows, **SPAWN, persistent_workers=True))
+""",
+    "forked": """
+def main(rows):
+    pl.Trainer().fit(Model(), DataLoader(rows, num_workers=4))
+""",
+}
+
 SPAWNED = 'DataLoader(dataset, num_workers=2, multiprocessing_context="spawn"'
 SILENT = {
     "a process for each attempt makes its own": f"""
@@ -184,6 +281,9 @@ def train(model, path):
 }
 
 test_found, test_silent = in_one_file("DLL612", FOUND, SILENT, HEAD)
+test_found_in_frameworks, test_silent_in_frameworks = in_one_file(
+    "DLL612", FOUND_IN_FRAMEWORKS, SILENT_IN_FRAMEWORKS, FRAMEWORKS
+)
 
 
 def test_on_macos_the_default_is_spawn(told: Callable[..., Any]) -> None:

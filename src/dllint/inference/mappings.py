@@ -145,6 +145,7 @@ class Mappings:
             if sure and (not found.absent or change.kind in ("remove", "clear")):
                 return _defaulted(Found(union(groups), absent, written), defaults)
         seen = False
+        others: list[Value] = []
         for value in values:
             found = self.in_value(value, key, (site.file.path, site.scope))
             if found is not None:
@@ -154,10 +155,12 @@ class Mappings:
                 written = written or found.named
             elif isinstance(value, Const) and value.value is None:
                 absent = True
-            elif groups or defaults:
-                groups.append(self.item(value, const(key)))
+            elif groups or defaults or (isinstance(value, Instance) and isinstance(value.of, External)):
+                others.append(value)
         if not seen and not groups and not defaults:
             return None
+        # Where one value is a container, what a library returned is one as well: `yaml.safe_load(file) or {}`.
+        groups += (self.item(value, const(key)) for value in others)
         return _defaulted(Found(union(groups), absent or not seen, written), defaults)
 
     def _changed(self, change: Change, where: Site, key: object) -> Found | None:

@@ -140,6 +140,10 @@ def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
     if choose is min and any(values == (const(0),) for values in operands):
         counted = all(_is_count(file, *one) for one in zip(written, operands, strict=True))
         return (const(0),) if counted else (const(0), UNKNOWN)
+    least = [one.value for values in operands for one in values if len(values) == 1 and isinstance(one, Const)]
+    if choose is max and any(isinstance(one, int) and one > 0 for one in least):
+        # A number of workers, at least one: the other operand may be smaller.
+        return (const(max(one for one in least if isinstance(one, (int, float)))), UNKNOWN)
     return (UNKNOWN,)
 
 

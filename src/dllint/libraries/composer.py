@@ -1,12 +1,16 @@
 """Composer (docs.mosaicml.com, "Trainer"): the trainer, or its methods, take the loaders as arguments."""
 
-from dllint.libraries.facets import Hooks, Library
+from dllint.libraries.facets import Epochs, Hooks, Library
 
 LIBRARY = Library(
     aliases={"composer.trainer.Trainer": "composer.Trainer"},
     hooks={
         "composer.Trainer": Hooks(
-            ("fit", "eval", "predict"), (), iterates=True, holds=("train_dataloader", "eval_dataloader")
+            ("fit", "eval", "predict"),
+            (),
+            iterates=True,
+            holds=("train_dataloader", "eval_dataloader"),
+            epochs={"fit": Epochs("max_duration", single=(1, "1ep"))},
         )
     },
 )

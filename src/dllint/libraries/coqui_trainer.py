@@ -11,6 +11,7 @@ LIBRARY = Library(
             ("fit", "fit_with_largest_batch_size"),
             ("get_data_loader",),
             iterates=True,
+            loads=dict.fromkeys(("fit", "fit_with_largest_batch_size"), ("get_data_loader",)),
             holds=("train_loader", "eval_loader"),
             params=("args", "config", "output_path", "c_logger", "dashboard_logger", "model"),
             objects=("model",),

@@ -118,21 +118,42 @@ class PoolApi(NamedTuple):
     initargs_at: int
 
 
+class Epochs(NamedTuple):
+    """The epochs that a framework's method runs: in each of them it iterates the same loaders.
+
+    Attributes:
+        number: the parameter, of the method or of the constructor, that takes the number of epochs.
+        single: the values of `number` that stand for one epoch.
+        default: whether there are several without that argument.
+        renewing: the constructor's parameters that make it build its loaders again between the epochs.
+        params: the method's positional parameters in order, if `number` is one of them.
+    """
+
+    number: str
+    single: tuple[object, ...] = (1,)
+    default: bool = True
+    renewing: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
+
+
 class Hooks(NamedTuple):
     """Methods of a framework's class that call methods of the project's objects.
 
-    `iterates` says whether the entries iterate the loaders that they are given, and `holds` by which parameters the
-    constructor takes loaders that they iterate; `params` are its positional parameters in order. `objects` are those
-    by which it takes objects of the project, and `gives` what the methods get of it: their parameter → its own.
+    `iterates` says whether the entries iterate the loaders that they are given, `loads` which methods return loaders
+    that an entry iterates, and `holds` by which parameters the constructor takes such loaders; `params` are its
+    positional parameters in order. `objects` are those by which it takes objects of the project, and `gives` what the
+    methods get of it: their parameter → its own. `epochs` are the entries that run epochs.
     """
 
     entries: tuple[str, ...]
     methods: tuple[str, ...]
     iterates: bool = False
+    loads: Mapping[str, tuple[str, ...]] = NOTHING
     holds: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     gives: Mapping[str, str] = NOTHING
+    epochs: Mapping[str, Epochs] = NOTHING
 
 
 class When(NamedTuple):

@@ -1,7 +1,7 @@
 """ignite 0.5 (docs.pytorch.org/ignite, "Engine", "Parallel"; `ignite/engine/__init__.py`,
 `ignite/distributed/launcher.py`)."""
 
-from dllint.libraries.facets import Hooks, LauncherApi, Library
+from dllint.libraries.facets import Epochs, Hooks, LauncherApi, Library
 
 _ENGINES = ("Engine", "create_supervised_trainer", "create_supervised_evaluator")
 
@@ -9,11 +9,29 @@ LIBRARY = Library(
     aliases={
         "ignite.engine.engine.Engine": "ignite.engine.Engine",
         "ignite.distributed.launcher.Parallel": "ignite.distributed.Parallel",
+        "ignite.distributed.utils.spawn": "ignite.distributed.spawn",
     },
     # Engine.run(data, max_epochs=None, epoch_length=None)
-    hooks={f"ignite.engine.{name}": Hooks(("run",), (), iterates=True) for name in _ENGINES},
+    hooks={
+        f"ignite.engine.{name}": Hooks(
+            ("run",),
+            (),
+            iterates=True,
+            epochs={"run": Epochs("max_epochs", default=False, params=("data", "max_epochs"))},
+        )
+        for name in _ENGINES
+    },
     # Without `nproc_per_node` it runs the function in the current process.
     launchers={
         "ignite.distributed.Parallel().run": LauncherApi("func", ("func",), args="*", method="fresh", lead=1),
+        # `distributed/comp_models/native.py`: `torch.multiprocessing.start_processes(…, start_method="spawn")`
+        "ignite.distributed.spawn": LauncherApi(
+            "fn",
+            ("backend", "fn", "args", "kwargs_dict"),
+            kwargs="kwargs_dict",
+            method="=start_method",
+            fallback="spawn",
+            lead=1,
+        ),
     },
 )

@@ -1,7 +1,7 @@
 """Lightning 2.5 under each of its packages (lightning.ai/docs, "Trainer", "Strategy registry";
 `fabric/utilities/seed.py`)."""
 
-from dllint.libraries.facets import FIRST, SEEDS_ALL, Hooks, Iterates, LauncherApi, Library
+from dllint.libraries.facets import FIRST, SEEDS_ALL, Epochs, Hooks, Iterates, LauncherApi, Library
 from dllint.screen import Words
 
 SPAWNING_STRATEGIES = {
@@ -17,6 +17,16 @@ _TRAINER = Hooks(
     ("fit", "validate", "test", "predict"),
     ("setup", "prepare_data", "train_dataloader", "val_dataloader", "test_dataloader", "predict_dataloader"),
     iterates=True,
+    loads={
+        "fit": ("train_dataloader", "val_dataloader"),
+        "validate": ("val_dataloader",),
+        "test": ("test_dataloader",),
+        "predict": ("predict_dataloader",),
+    },
+    # `trainer/trainer.py`: 1,000 epochs unless told otherwise, and no limit to them where steps or time are limited
+    epochs={
+        "fit": Epochs("max_epochs", renewing=("reload_dataloaders_every_n_epochs", "reload_dataloaders_every_epoch"))
+    },
 )
 
 _SETUP = ("prepare_data", "setup")

@@ -10,6 +10,11 @@ _TRAINER = Hooks(
     ("train", "evaluate", "predict"),
     ("get_train_dataloader", "get_eval_dataloader", "get_test_dataloader", "compute_loss", "evaluation_loop"),
     iterates=True,
+    loads={
+        "train": ("get_train_dataloader", "get_eval_dataloader"),
+        "evaluate": ("get_eval_dataloader",),
+        "predict": ("get_test_dataloader",),
+    },
 )
 _MAKES_LOADERS = TrainerApi(
     ("model", "args", "data_collator", "train_dataset", "eval_dataset"),

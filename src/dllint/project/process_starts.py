@@ -14,17 +14,16 @@ from dllint.inference.constructors import reaching
 from dllint.inference.values import Class, Display, External, Frame, Function, Instance, Mapping, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.hooks import argument, called_hooks
-from dllint.libraries.index import GOES_INSIDE, HANDING_ON, HOOKS, ITERATING, canonical
+from dllint.libraries.index import GOES_INSIDE, HANDING_ON, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.project import framework_loaders
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.merged_activations import may_work
 from dllint.project.start_methods import Arrival
-from dllint.project.trainers import options_of
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 _MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
 """Builtins that take a loader without iterating it."""
-_TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
 
 
 @dataclass(frozen=True)
@@ -200,15 +198,19 @@ class Starting:
                 yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
         for index in file.calls_of(scope):
             call = file.calls[index]
-            site = self.world.call_site(file, index, frame)
-            consumed = list(self._consumed(file, index, site))
-            found = [loader for expr in consumed for loader in self.iterated(expr, site)]
-            if isinstance(call.func, Attribute):
-                # Frameworks accept lists and dicts of loaders too.
-                found += [loader for expr in consumed for loader in self._among(self._held(expr, site))]
-            found += self._by_framework(file, index, site)
-            for loader in {(loader.file.path, loader.call): loader for loader in found}.values():
+            for loader in self.consumed(file, index, frame):
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
+
+    def consumed(self, file: SourceFile, index: int, frame: Frame | None) -> Iterable[Loader]:
+        """The loaders that a call itself iterates."""
+        site = self.world.call_site(file, index, frame)
+        consumed = list(self._consumed(file, index, site))
+        found = [loader for expr in consumed for loader in self.iterated(expr, site)]
+        if isinstance(file.calls[index].func, Attribute):
+            # Frameworks accept lists and dicts of loaders too.
+            found += [loader for expr in consumed for loader in self.among(self.held(expr, site))]
+        found += framework_loaders.read(self, file, index, site) if self._loaders else ()
+        return {(loader.file.path, loader.call): loader for loader in found}.values()
 
     def _loops(self, file: SourceFile, scope: int) -> list[_Loop]:
         """The expressions that a scope iterates without a call: `for`, `yield from`, `[*batches]`,
@@ -238,7 +240,7 @@ class Starting:
             yield loop.expr, Site(file, scope, loop.region, (loop.statement.line, loop.statement.column), None)
         for index in file.calls_of(scope):
             func = file.calls[index].func
-            if last_name(func) in _TRAINING or last_name(func) in ITERATING or func == Name("next"):
+            if last_name(func) in framework_loaders.TRAINING or last_name(func) in ITERATING or func == Name("next"):
                 for argument in file.calls[index].args:
                     yield argument.value, self.world.call_site(file, index, None)
 
@@ -250,49 +252,17 @@ class Starting:
         elif call.func == Name("next") and call.args and not call.args[0].keyword:
             # An iterator from `iter` started its workers there; a lazy wrapper starts them here.
             values = self.world.values.evaluate(call.args[0].value, site)
-            if not any(self._among(values, idle=True)):
+            if not any(self.among(values, idle=True)):
                 yield call.args[0].value
-        elif isinstance(call.func, Attribute) and call.func.attr in _TRAINING:
-            for value in self.world.values.evaluate(call.func, site):
-                if isinstance(value, External) and _iterates(canonical(value.name)):
-                    yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
-                    return
+        elif isinstance(call.func, Attribute) and any(framework_loaders.trainers(self.world, call.func, site)):
+            yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
 
-    def _by_framework(self, file: SourceFile, index: int, site: Site) -> Iterator[Loader]:
-        """The loaders that a trainer constructs, or obtains from hooks, and iterates in a call:
-        `Trainer(…).fit(model)`."""
-        func = file.calls[index].func
-        if not self._loaders or not isinstance(func, Attribute) or func.attr not in _TRAINING:
-            return
-        for value in self.world.values.evaluate(func, site):
-            if not isinstance(value, External) or not _iterates(canonical(value.name)):
-                continue
-            for hook, activation in called_hooks(self.world, value.name, file, index, site.frame):
-                if hook.file.scopes[hook.scope].name.endswith(("dataloader", "data_loader")):
-                    made = self.world.values.returned(hook, activation)
-                    yield from self._among(one for given in made for one in self.world.mappings.flattened(given))
-            for trainer in self.world.values.evaluate(func.value, site):
-                yield from self._among(options_of(self.world, trainer))
-                yield from self._handed(trainer)
-
-    def _handed(self, trainer: Value) -> Iterator[Loader]:
-        """The loaders that are passed to the constructor of a trainer."""
-        if not isinstance(trainer, Instance) or not isinstance(trainer.of, External) or trainer.call < 0:
-            return
-        hooks = HOOKS.get(canonical(trainer.of.name))
-        actuals = self.world.made_with(trainer)
-        for name in hooks.holds if hooks is not None else ():
-            given = argument(hooks, actuals, name) if hooks is not None else None
-            if given is not None and given.expr is not None and given.site is not None:
-                yield from self.iterated(given.expr, given.site)
-                yield from self._among(self._held(given.expr, given.site))
-
-    def _held(self, expr: Expr, site: Site) -> Iterator[Value]:
+    def held(self, expr: Expr, site: Site) -> Iterator[Value]:
         """The elements of containers."""
         for value in self.world.values.evaluate(expr, site):
             yield from self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else ()
 
-    def _among(self, values: Iterable[Value], idle: bool = False, site: Site | None = None) -> Iterator[Loader]:
+    def among(self, values: Iterable[Value], idle: bool = False, site: Site | None = None) -> Iterator[Loader]:
         """The loaders among values; with `idle`, also those whose constructing call sets zero workers.
 
         `site` is where they are read.
@@ -321,16 +291,16 @@ class Starting:
                 continue
             loader = self._loaders.get((value.file.path, value.call))
             if loader is not None and loader.api.dataset:
-                yield from self._among((value,), idle, site)
+                yield from self.among((value,), idle, site)
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
                 where = self.world.call_site(value.file, value.call, _activation(value, site))
                 inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE
                 for argument in value.file.calls[value.call].args:
                     if argument.keyword == "*":
-                        yield from self._among(self._held(argument.value, where), idle)
+                        yield from self.among(self.held(argument.value, where), idle)
                     elif argument.keyword in (None, "iterable", "iterables"):
                         yield from self.iterated(argument.value, where, depth + 1, idle)
-                        yield from self._among(self._held(argument.value, where), idle) if inside else ()
+                        yield from self.among(self.held(argument.value, where), idle) if inside else ()
             elif loader is None and isinstance(value.of, Class):
                 yield from self._iterated_by(value, value.of, depth, idle)
 
@@ -341,7 +311,7 @@ class Starting:
         if limits.COUNTING_DEPTH.exceeded(depth):
             return
         for value in self.world.values.evaluate(expr, site):
-            for function, frame in self._iterating(value):
+            for function, frame in self.iterating(value):
                 file, scope = function.file, function.scope
                 for event in file.scopes[scope].events:
                     inner = event.value if event.kind == "for" and event.detail != "comp" else None
@@ -356,7 +326,7 @@ class Starting:
                         here = self.world.call_site(file, index, frame)
                         yield from self.gone_through(call.args[0].value, here, depth + 1)
 
-    def _iterating(self, value: Value) -> Iterator[tuple[Function, Frame | None]]:
+    def iterating(self, value: Value) -> Iterator[tuple[Function, Frame | None]]:
         """The function of the project that runs when a value is iterated."""
         if not isinstance(value, Instance) or value.file is None or value.call < 0:
             return
@@ -408,9 +378,3 @@ def _activation(value: Instance, site: Site) -> Frame | None:
 
 def _is_iterator(value: Value) -> bool:
     return isinstance(value, External) and canonical(value.name) in HANDING_ON
-
-
-def _iterates(name: str) -> bool:
-    """Whether a framework's method iterates the loaders passed to it: `Trainer().fit`."""
-    owner, _, entry = name.rpartition("().")
-    return owner in HOOKS and HOOKS[owner].iterates and entry in HOOKS[owner].entries

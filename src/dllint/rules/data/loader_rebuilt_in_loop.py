@@ -27,20 +27,28 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         loader = restart.loader
         lasting = bool(loader.flag("persistent_workers"))
         message = restart.kind
-        if restart.kind == "epoch" and lasting:
+        if restart.dataset is not None:
+            message = "dataset"
+        elif restart.kind == "epoch" and lasting:
             message = "persistent"
         elif restart.kind == "next" and not loader.workers().possible:
             message = "same"
         related = [Place(restart.around.path, restart.loop.span, "in every iteration of this loop")]
         if (restart.file.path, restart.call) != (loader.file.path, loader.call):
             related.append(Place(loader.file.path, loader.span, "the loader"))
+        values = {"call": render(CallRef(restart.call), restart.file), "name": loader.name}
+        if restart.dataset is not None:
+            made = restart.file.calls[restart.dataset]
+            values["dataset"] = render(made.func, restart.file)
+            related.append(Place(restart.file.path, made.span, "the dataset is made here"))
+        info = message == "epoch" or (message == "dataset" and not restart.whole)
         yield Finding(
             CODE,
             restart.file.path,
             call.span,
             message,
-            {"call": render(CallRef(restart.call), restart.file), "name": loader.name},
-            severity="info" if message == "epoch" else None,
+            values,
+            severity="info" if info else None,
             related=tuple(related),
             statement=call.statement,
         )

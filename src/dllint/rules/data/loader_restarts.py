@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
+    Attribute,
     CallRef,
     Compare,
     Constant,
@@ -15,7 +16,9 @@ from dllint.facts.nodes import (
     Not,
 )
 from dllint.facts.schema import Expr, Region
-from dllint.inference.values import Const, Function, Instance
+from dllint.inference import limits
+from dllint.inference.values import Class, Const, External, Function, Instance
+from dllint.libraries.index import MAKERS, READERS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
 
 _STEPS = re.compile(r"step|iter|batch", re.IGNORECASE)
 _EPOCHS = re.compile(r"epoch", re.IGNORECASE)
+_NUMBER_OF_EPOCHS = re.compile(
+    r"(?!.*(?:step|iter|batch|sample|per|every|freq|interval))"
+    r"(?:.*epochs|(?:(?:max|min|n|nb|num|total|start|end|first|last)_?)*epoch)",
+    re.IGNORECASE,
+)
+"""The names of a number of epochs: `num_epochs`, `max_epoch`, but not `steps_per_epoch` or `epoch_size`."""
 _LOOPS = ("for", "while")
 _COUNTING = frozenset({"range", "count", "trange", "xrange", "tqdm"})
 _RARELY = ("handler", "case", "loopelse", "finally")
@@ -40,6 +49,8 @@ class Restart:
         kind: "next" (`next(iter(loader))`), "step" or "epoch" (constructed in a loop over steps or epochs).
         call: the call of `next`, or the loader's own.
         loop: the loop's region, in the file `around`.
+        dataset: the call in an epoch that makes the loader's dataset and thereby reads files, if there is one.
+        whole: whether it reads them whole, rather than lines of a text.
     """
 
     kind: str
@@ -48,6 +59,8 @@ class Restart:
     loop: Region
     loader: Loader
     around: SourceFile
+    dataset: int | None = None
+    whole: bool = False
 
 
 def _is_late(condition: Region, counters: frozenset[str]) -> bool:
@@ -168,15 +181,19 @@ class Restarts:
     def _built(self, loader: Loader) -> Iterator[Restart]:
         """The restarts of a loader that is built in a loop, or in a function that a loop calls."""
         file, call = loader.file, loader.file.calls[loader.call]
-        if not loader.workers().possible:
-            return
         loop = self._always_in(file, call.region, call.scope)
         if loop is not None:
             kind = self._kind(file, call.scope, loop)
-            if kind and all(self.sameness.stays(file, call.scope, loop, one.value) for one in call.args):
-                yield Restart(kind, file, loader.call, file.facts.regions[loop], loader, file)
+            dataset, whole = self._read_again(loader, loop) if kind == "epoch" else (None, False)
+            costs = dataset is not None or loader.workers().possible
+            if kind and costs and all(self.sameness.stays(file, call.scope, loop, one.value) for one in call.args):
+                yield Restart(kind, file, loader.call, file.facts.regions[loop], loader, file, dataset, whole)
             return
-        if not self._is_unconditional(file, call.region) or not self.sameness.depends_on_arguments(loader):
+        if (
+            not loader.workers().possible
+            or not self._is_unconditional(file, call.region)
+            or not self.sameness.depends_on_arguments(loader)
+        ):
             return
         # A function that reads its loader to the end, such as an evaluation, makes it for itself.
         made = self.world.values.returned(Function(file, call.scope), None)
@@ -195,10 +212,55 @@ class Restarts:
             ):
                 yield Restart(kind, around, caller.call, around.facts.regions[loop], loader, around)
 
+    def _read_again(self, loader: Loader, loop: int) -> tuple[int | None, bool]:
+        """The call in a loop that makes the dataset of a loader, if its constructor reads files, and whether whole."""
+        for value in loader.datasets():
+            if isinstance(value, Instance) and isinstance(value.of, Class) and value.file is loader.file:
+                init = self.world.hierarchy.method(value.of, "__init__")
+                call = value.file.calls[value.call] if value.call >= 0 else None
+                if init is None or call is None or call.scope != loader.site.scope:
+                    continue
+                kinds = set(self._reads(init, 0)) if value.file.encloses(loop, call.region) else set()
+                if kinds:
+                    return value.call, kinds != {"handle"}
+        return None, False
+
+    def _reads(self, function: Function, depth: int) -> Iterator[str]:
+        """How a function, or one that it calls, reads files: "handle" by opening them, or another kind for all of
+        their content at once."""
+        if limits.SAMENESS_DEPTH.exceeded(depth):
+            return
+        file = function.file
+        for index in file.calls_of(function.scope):
+            for value in self.world.values.evaluate(file.calls[index].func, self.world.call_site(file, index, None)):
+                name = canonical(value.name) if isinstance(value, External) else ""
+                if name in READERS:
+                    yield READERS[name]
+                elif name in MAKERS and MAKERS[name].shape == "file" and MAKERS[name].alone:
+                    yield "array"
+            for target in self.world.calls.targets(file, index):
+                if not target.guessed:
+                    yield from self._reads(target.function, depth + 1)
+
     def _kind(self, file: SourceFile, scope: int, loop: int) -> str:
         """What a loop counts: "epoch", "step", or "" for anything else."""
         named = " ".join(self._words(file, scope, file.facts.regions[loop]))
-        return "epoch" if _EPOCHS.search(named) else "step" if _STEPS.search(named) else ""
+        if _EPOCHS.search(named):
+            return "epoch"
+        if _STEPS.search(named):
+            return "step"
+        return "epoch" if any(map(_NUMBER_OF_EPOCHS.fullmatch, self._bounds(file, loop))) else ""
+
+    @staticmethod
+    def _bounds(file: SourceFile, loop: int) -> Iterator[str]:
+        """The last names in the number that a `for` statement counts to."""
+        region = file.facts.regions[loop]
+        for part in walk(region.expr, file) if region.kind == "for" and region.expr is not None else ():
+            call = file.calls[part.index] if isinstance(part, CallRef) else None
+            if call is not None and last_name(call.func) in ("range", "trange", "xrange"):
+                given = [one.value for one in call.args if one.keyword is None]
+                for bound in given[:2][-1:]:
+                    yield from (last_name(one) or "" for one in walk(bound, file) if isinstance(one, (Name, Attribute)))
 
     def _words(self, file: SourceFile, scope: int, loop: Region) -> Iterator[str]:
         """The text that names what a loop counts: its variables, or its condition."""

@@ -1,14 +1,17 @@
-"""Training loops: each iteration is one epoch, which iterates a loader once."""
+"""Training loops: each iteration is one epoch, which iterates a loader once.
+
+The loop may be that of a generator which goes on without end, while the function that trains takes its batches.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Starred
 from dllint.facts.schema import Event, Expr, Region
 from dllint.inference import limits
 from dllint.inference.values import Frame, Function, Site
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _COUNTING = frozenset({"range", "trange", "count"})
+_LOOPS = ("for", "while")
 _BACKWARD = frozenset({"backward", "manual_backward"})
 Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
 """By scope, its calls that lead to the construction of a loader."""
@@ -71,7 +75,8 @@ class EpochLoop:
     def variable(self) -> str:
         """The variable that counts the epochs, as written; "epoch" if there is none."""
         begun = self.batches.event
-        if begun.kind != "for" and self.file is self.batches.file and begun.region != self.region:
+        here = self.file is self.batches.file and self.scope == self.batches.scope
+        if begun.kind != "for" and begun.region != (self.region if here else 0):
             return "epoch"  # The loop counts steps, and takes a new iterator when the last one has ended.
         found = [
             render(event.target, self.file)
@@ -96,6 +101,15 @@ class TrainingLoops:
             for loop, frame in self._around(loader, batches):
                 if self._trains(batches, frame):
                     yield loop
+        for batches in self._kept.get(made, ()):
+            for loop, _ in self._around(loader, batches):
+                if self._trains(replace(batches, file=loop.file, scope=loop.scope, region=loop.region), None):
+                    yield loop
+        ways = ways_to(self.world, loader.file, loader.call)
+        for batches, taken in self._endless.get(made, ()):
+            region, _ = self._epochs(ways, batches.file, batches.scope, batches.around)
+            if region is not None and self._trains(taken, None):
+                yield EpochLoop(batches.file, batches.scope, region, batches)
 
     @cached_property
     def _training(self) -> dict[tuple[str, int], list[int]]:
@@ -142,10 +156,78 @@ class TrainingLoops:
                     continue
                 if event.target is None or not self._taken(file, scope, event.target):
                     continue
-                loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in ("for", "while"))
+                loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in _LOOPS)
                 region = next(loops, 0)
                 self._add(found, BatchLoop(file, scope, region, event, event.region, call.args[0].value))
         return found
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, int], list[BatchLoop]]:
+        """The iterators that methods keep on their object: `self.batches = iter(self.loader)`, for `next(self.batches)`
+        in another method."""
+        found: dict[tuple[str, int], list[BatchLoop]] = {}
+        for file, index in self.world.called("iter") if self._training else ():
+            call = file.calls[index]
+            cls = file.method_of(call.scope)
+            if cls is None or call.func != Name("iter") or len(call.args) != 1:
+                continue
+            for event in file.scopes[call.scope].events_of("assign"):
+                kept = event.target if event.value == CallRef(index) else None
+                own = isinstance(kept, Attribute) and kept.value == Name(file.scopes[call.scope].params[0].name)
+                methods = [one for one in file.children.get(cls, ()) if file.scopes[one].kind == "function"]
+                if own and kept is not None and any(self._taken(file, one, kept) for one in methods):
+                    region = event.region
+                    self._add(found, BatchLoop(file, call.scope, region, event, region, call.args[0].value))
+        return found
+
+    @cached_property
+    def _endless(self) -> dict[tuple[str, int], list[tuple[BatchLoop, BatchLoop]]]:
+        """The loops over batches in generators that a training function takes from, each with the loop that takes."""
+        found: dict[tuple[str, int], list[tuple[BatchLoop, BatchLoop]]] = {}
+        for (path, scope), calls in self._training.items():
+            file = self.world.files[path]
+            around = {region for index in calls for region in file.regions(file.calls[index].region)}
+            for taken, site in self._taking(file, scope, around):
+                for value in self.world.values.evaluate(taken.iterable, site):
+                    for function, frame in self.starting.iterating(value):
+                        for batches, inner in self._repeating(function, frame):
+                            for loader in self.starting.gone_through(batches.iterable, inner):
+                                found.setdefault((loader.file.path, loader.call), []).append((batches, taken))
+        return found
+
+    def _taking(self, file: SourceFile, scope: int, around: set[int]) -> Iterator[tuple[BatchLoop, Site]]:
+        """The loops among the regions `around` that take the elements of an iterable, by `for` or by `next`."""
+        for event in file.scopes[scope].events_of("for"):
+            region = next((one for one in around if self._is_of(file, one, event)), None)
+            if region is not None and event.value is not None:
+                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                yield BatchLoop(file, scope, region, event, event.region, event.value), site
+        for index in file.calls_of(scope):
+            call = file.calls[index]
+            if call.func != Name("next") or not call.args:
+                continue
+            region = next((one for one in file.regions(call.region) if file.facts.regions[one].kind in _LOOPS), None)
+            if region in around and region is not None:
+                event = Event("for", call.span, call.region, None, call.args[0].value, None, None)
+                taken = BatchLoop(file, scope, region, event, file.facts.regions[region].parent, call.args[0].value)
+                yield taken, self.world.call_site(file, index, None)
+
+    def _repeating(self, function: Function, frame: Frame | None) -> Iterator[tuple[BatchLoop, Site]]:
+        """The loops of a generator function that yield what they read, inside another loop."""
+        file, scope = function.file, function.scope
+        events = file.scopes[scope].events
+        yields = [event for event in events if event.kind == "yield"]
+        for event in events:
+            if not any(file.facts.regions[one].kind in _LOOPS for one in file.regions(event.region)):
+                continue
+            site = Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+            if event.kind == "yield" and isinstance(event.value, Starred):
+                yield BatchLoop(file, scope, event.region, event, event.region, event.value.value), site
+            elif event.kind == "for" and event.value is not None and event.detail != "comp":
+                inside = (one for given in yields for one in file.regions(given.region))
+                region = next((one for one in inside if self._is_of(file, one, event)), None)
+                if region is not None:
+                    yield BatchLoop(file, scope, region, event, event.region, event.value), site
 
     @staticmethod
     def _taken(file: SourceFile, scope: int, iterator: Expr) -> bool:
@@ -207,7 +289,7 @@ class TrainingLoops:
         calls = [where.calls[index] for where, index in made.get((file.path, scope), ()) if where is file]
         for index in file.regions(region):
             loop = file.facts.regions[index]
-            if loop.kind not in ("for", "while"):
+            if loop.kind not in _LOOPS:
                 continue
             if any(file.encloses(index, call.region) for call in calls):
                 return None, True

@@ -11,6 +11,7 @@ from dllint.project import Project
 from dllint.project.loaders import Loader, written
 from dllint.project.model import Regime
 from dllint.rules.data.dataset_changes import DatasetChanges
+from dllint.rules.data.framework_epochs import FrameworkEpochs
 from dllint.rules.data.training_loops import TrainingLoops
 from dllint.rules.stores.mapped_stores import Stores
 
@@ -27,8 +28,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         regime = next((one for one in project.regimes(loader) if _is_slow(one)), None)
         if regime is None or _is_better_so(project, loader):
             continue
-        loop = next(project.ask(TrainingLoops).of(loader), None)
-        if loop is None:
+        epochs = _epochs(project, loader)
+        if not epochs:
             continue
         yield Finding(
             CODE,
@@ -38,13 +39,22 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             {"workers": regime.workers.described, "method": regime.described},
             start_methods=(regime.method,),
             trace=project.chain(regime.arrival),
-            related=(
-                Place(loop.file.path, loop.loop.span, "the loop over epochs"),
-                Place(loop.batches.file.path, loop.batches.event.span, "the workers start here"),
-            ),
+            related=epochs,
             fixes=_kept(loader),
             statement=loader.file.calls[loader.call].statement,
         )
+
+
+def _epochs(project: Project, loader: Loader) -> tuple[Place, ...]:
+    """The places that show that a loader is iterated once per epoch; empty if none does."""
+    for loop in project.ask(TrainingLoops).of(loader):
+        return (
+            Place(loop.file.path, loop.loop.span, "the loop over epochs"),
+            Place(loop.batches.file.path, loop.batches.event.span, "the workers start here"),
+        )
+    for run in project.ask(FrameworkEpochs).of(loader):
+        return (Place(run.file.path, run.span, "the workers start here in every epoch"),)
+    return ()
 
 
 def _is_slow(regime: Regime) -> bool:

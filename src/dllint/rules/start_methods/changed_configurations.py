@@ -1,4 +1,4 @@
-"""Configurations that the main program fills after the imports, while workers read them as they were imported:
+"""Configurations that the main program fills after the imports, while child processes read them as they were imported:
 `cfg.merge_from_file(args.cfg)`, `cfg.size = args.size`."""
 
 from __future__ import annotations
@@ -15,42 +15,38 @@ from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile
 from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
+from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.project.loaders import Loader
     from dllint.project.model import Project
-    from dllint.project.worker_code import WorkerRun
 
 _FILLING = frozenset({"set", "merge", "opaque"})
 """The kinds of changes that give an entry another value."""
 
 
 class ChangedConfigurations:
-    """Finds the entries of module-level dicts and configurations whose changes workers do not see, in one project."""
+    """Finds the entries of module-level dicts and configurations whose changes child processes do not see."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
         self._leading: dict[tuple[str, str], bool] = {}
 
-    def of_loader(self, loader: Loader) -> Iterator[ChangedGlobal]:
-        """The changed configurations that the workers of a loader read."""
-        runs = self.project.worker_runs(loader)
-        own = {(run.file.path, run.scope) for run in runs}
+    def of(self, children: Children) -> Iterator[ChangedGlobal]:
+        """The changed configurations that child processes read."""
         globals_ = self.project.ask(ChangedGlobals)
-        loaded = globals_.loaded_with(loader)
         seen: set[tuple[Change, str, int]] = set()
-        for run in runs:
+        for run in children.runs:
             for part, span, site in self._reads(run):
                 changes = list(self._changes(part, site))
-                # An entry that workers set themselves, as in a cache, needs no change from the main program.
-                if any((change.file.path, change.scope) in own for change, _ in changes):
+                # An entry that the processes set themselves, as in a cache, needs no change from the main program.
+                if any((change.file.path, change.scope) in children.own for change, _ in changes):
                     continue
                 for change, holder in changes:
                     key = (change, run.file.path, run.scope)
-                    if change.file.path not in loaded or key in seen:
+                    if change.file.path not in children.loaded or key in seen:
                         continue
                     if globals_.only_in_the_program(change.file, change.scope, change.region):
                         seen.add(key)
@@ -58,7 +54,7 @@ class ChangedConfigurations:
                             render(holder, run.file), change.file, _span(change), run.file, span, run.hops
                         )
 
-    def _reads(self, run: WorkerRun) -> Iterator[tuple[Attribute | Subscript, Span, Site]]:
+    def _reads(self, run: Run) -> Iterator[tuple[Attribute | Subscript, Span, Site]]:
         """What a function may read of module-level dicts and configurations."""
         file, scope = run.file, run.scope
         names = [

@@ -1,5 +1,5 @@
-"""Variables of modules and attributes of classes that the main program changes after the imports, while workers read
-their initial value: `conversation.default = templates[version]`, `Vocabulary.words = load(path)`."""
+"""Variables of modules and attributes of classes that the main program changes after the imports, while child processes
+read their initial value: `conversation.default = templates[version]`, `Vocabulary.words = load(path)`."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.start_methods import Hop
+from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.project.loaders import Loader
     from dllint.project.model import Project
-    from dllint.project.worker_code import WorkerRun
 
 
 @dataclass(frozen=True)
 class ChangedGlobal:
-    """A module variable or class attribute that workers read and only the main program changes.
+    """A module variable or class attribute that child processes read and only the main program changes.
 
     Attributes:
         name: as messages show it: "default", "Vocabulary.words".
         file, changed: where it is changed.
-        reader, read: where workers read it.
-        hops: the calls from the worker's entry point to that read.
+        reader, read: where the processes read it.
+        hops: the calls from their entry point to that read.
     """
 
     name: str
@@ -60,40 +59,29 @@ _Owner = tuple[str, int]
 
 
 class ChangedGlobals:
-    """Finds the variables of modules and classes whose changes workers do not see, in one project."""
+    """Finds the variables of modules and classes whose changes child processes do not see, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
         self._imported: dict[tuple[str, int, int], bool] = {}
 
-    def of_loader(self, loader: Loader) -> Iterator[ChangedGlobal]:
-        """The changed variables that the workers of a loader read."""
-        if not self._changes:
-            return
-        runs = self.project.worker_runs(loader)
-        own = {(run.file.path, run.scope) for run in runs}
-        loaded = self.loaded_with(loader)
+    def of(self, children: Children) -> Iterator[ChangedGlobal]:
+        """The changed variables that child processes read."""
         seen: set[tuple[_Owner, str]] = set()
-        for run in runs:
+        for run in children.runs if self._changes else ():
             for key, read in self._reads(run):
                 changes = self._changes[key]
-                # A variable that workers set themselves needs no change from the main program.
-                if key in seen or any((one.file.path, one.scope) in own for one in changes):
+                # A variable that the processes set themselves needs no change from the main program.
+                if key in seen or any((one.file.path, one.scope) in children.own for one in changes):
                     continue
                 seen.add(key)
                 for one in changes:
-                    if one.file.path in loaded and self.only_in_the_program(one.file, one.scope, one.region):
+                    if one.file.path in children.loaded and self.only_in_the_program(one.file, one.scope, one.region):
                         yield ChangedGlobal(one.name, one.file, one.span, run.file, read, run.hops)
                         break
 
-    def loaded_with(self, loader: Loader) -> set[str]:
-        """The files that the programs with a loader import."""
-        call = loader.file.calls[loader.call]
-        programs = self.project.programs.above(loader.file, call.scope)
-        return self.project.import_graph.import_closure({loader.file.path, *programs})
-
-    def _reads(self, run: WorkerRun) -> Iterator[tuple[tuple[_Owner, str], Span]]:
+    def _reads(self, run: Run) -> Iterator[tuple[tuple[_Owner, str], Span]]:
         """The changed variables that a function reads, each with the first place."""
         file, scope = run.file, run.scope
         names = [name for name in self._paths if scope in file.facts.loaded.get(name, ())]

@@ -14,6 +14,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, OnGpu, Poison, error_text
 from dllint.rules.start_methods.cuda_verdict import judge
+from dllint.rules.start_methods.prepared_files import are_prepared, only_without_file
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
@@ -29,6 +30,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not project.ask(CudaForks).forks(loader):
             continue
         uses = list(project.ask(CudaForks).worker_uses(loader, project.ask(CudaForks).default_device(loader)))
+        if any(map(only_without_file, uses)) and are_prepared(project, loader):
+            uses = [use for use in uses if not only_without_file(use)]
         kept = list(project.ask(CudaForks).kept_on_gpu(loader))
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
         # A device that an option selects is one cause, however many calls of the workers use it.

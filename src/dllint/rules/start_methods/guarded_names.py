@@ -14,10 +14,8 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import Binding, SourceFile, last_name
 from dllint.project.same_process import Reached, reach
 from dllint.project.start_methods import Hop
+from dllint.rules.start_methods.child_runs import PICKLING
 from dllint.span import Span
-
-_PICKLING = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.")
-"""The launchers that pickle a function by its name; others, such as loky, send functions of the main program whole."""
 
 if TYPE_CHECKING:
     from dllint.project.launches import Launch
@@ -83,7 +81,7 @@ class GuardedNames:
 
     def _sent(self, launch: Launch, programs: set[str]) -> Iterator[MissingName]:
         """The functions under the guard that a launch sends to its processes by name, as pickle does."""
-        if not launch.api.startswith(_PICKLING) or REPLACES_PICKLE & launch.file.imported_packages():
+        if not launch.api.startswith(PICKLING) or REPLACES_PICKLE & launch.file.imported_packages():
             return
         for target in launch.targets:
             function, file = target.function, target.function.file

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding, Place, Severity
-from dllint.project import Project, Regime
-from dllint.project.loaders import Loader
-from dllint.project.process_starts import Starting
+from dllint.project import Project
+from dllint.project.launches import Launch
+from dllint.project.process_starts import Method, Starting
 from dllint.project.start_methods import Arrival
 from dllint.rules.causes import Causes
 from dllint.rules.pickling.sent_to_workers import judged, pickling_regime, rank
 from dllint.rules.start_methods.changed_configurations import ChangedConfigurations
 from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
+from dllint.rules.start_methods.child_runs import Children, ChildRuns
 from dllint.rules.start_methods.guarded_names import GuardedNames, MissingName
 
 if TYPE_CHECKING:
@@ -40,6 +41,28 @@ class _Use:
     remedy: str
 
 
+@dataclass(frozen=True)
+class _ChangedUse:
+    """A changed variable that child processes read, with its severity and who starts them.
+
+    Attributes:
+        read: what happens where they read it.
+        rank: a sort key, the worst first.
+    """
+
+    changed: ChangedGlobal
+    severity: Severity
+    message: str
+    method: str
+    where: str
+    process: str
+    place: Place
+    arrival: Arrival | None
+    remedy: str
+    read: str
+    rank: tuple[bool, ...]
+
+
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[_Use] = Causes()
     for use in (*_of_loaders(project), *_of_launches(project)):
@@ -51,42 +74,65 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _changed(project: Project) -> Iterator[Finding]:
-    """Yield one finding per module variable whose changes workers do not see."""
-    causes: Causes[tuple[ChangedGlobal, Loader, Regime]] = Causes()
-    for loader in project.loaders:
-        if pickling_regime(project, loader, CODE) is None:
-            continue
-        changed = (project.ask(ChangedGlobals).of_loader(loader), project.ask(ChangedConfigurations).of_loader(loader))
-        for one in chain.from_iterable(changed):
-            regime = pickling_regime(project, loader, CODE, (one.file.path,))
-            if regime is not None and regime.method != "fork":
-                causes.add((one, loader, regime), (one.file.path, one.changed), (one.reader.path, one.read))
+    """Yield one finding per module variable whose changes child processes do not see."""
+    causes: Causes[_ChangedUse] = Causes()
+    for use in (*_changed_for_workers(project), *_changed_for_processes(project)):
+        one = use.changed
+        causes.add(use, (one.file.path, one.changed), (one.reader.path, one.read))
     for uses in causes:
-        uses.sort(key=lambda use: rank(use[2]))
-        one, loader, regime = uses[0]
-        message, severity = judged(regime)
-        reads = (Place(use[0].reader.path, use[0].read, f"workers read `{use[0].name}` here") for use in uses)
+        uses.sort(key=lambda use: use.rank)
+        first = uses[0]
+        one = first.changed
+        reads = (Place(use.changed.reader.path, use.changed.read, use.read) for use in uses)
         yield Finding(
             CODE,
             one.file.path,
             one.changed,
-            {"main": "changed", "latent": "changed_latent"}[message],
+            {"main": "changed", "latent": "changed_latent"}[first.message],
             {
                 "name": one.name,
-                "process": f"workers of the DataLoader at {project.where(loader.file, loader.span)}",
-                "method": regime.method,
-                "where": regime.where,
-                "remedy": "main",
+                "process": first.process,
+                "method": first.method,
+                "where": first.where,
+                "remedy": first.remedy,
             },
-            severity="warning" if severity == "error" else severity,
-            start_methods=tuple(dict.fromkeys(use[2].method for use in uses)),
-            trace=project.chain(regime.arrival, one.hops),
-            related=(
-                *dict.fromkeys(reads),
-                *dict.fromkeys(project.loader_place(use[1]) for use in uses),
-            ),
+            severity="warning" if first.severity == "error" else first.severity,
+            start_methods=tuple(dict.fromkeys(use.method for use in uses)),
+            trace=project.chain(first.arrival, one.hops),
+            related=(*dict.fromkeys(reads), *dict.fromkeys(use.place for use in uses)),
             statement=one.changed,
         )
+
+
+def _changed_for_workers(project: Project) -> Iterator[_ChangedUse]:
+    for loader in project.loaders:
+        if pickling_regime(project, loader, CODE) is None:
+            continue
+        for one in _changed_for(project, project.ask(ChildRuns).of_loader(loader)):
+            regime = pickling_regime(project, loader, CODE, (one.file.path,))
+            if regime is None or regime.method == "fork":
+                continue
+            message, severity = judged(regime)
+            process = f"workers of the DataLoader at {project.where(loader.file, loader.span)}"
+            yield _ChangedUse(
+                *(one, severity, message, regime.method, regime.where, process, project.loader_place(loader)),
+                *(regime.arrival, "main", f"workers read `{one.name}` here", rank(regime)),
+            )
+
+
+def _changed_for_processes(project: Project) -> Iterator[_ChangedUse]:
+    for launch, method, severity in _launches(project):
+        process, place = _started(project, launch)
+        message = "main" if method.shown else "latent"
+        for one in _changed_for(project, project.ask(ChildRuns).of_launch(launch)):
+            yield _ChangedUse(
+                *(one, severity, message, method.name, method.where, process, place, method.arrival, "process"),
+                *(f"the processes read `{one.name}` here", (False, not method.shown)),
+            )
+
+
+def _changed_for(project: Project, children: Children) -> Iterator[ChangedGlobal]:
+    return chain(project.ask(ChangedGlobals).of(children), project.ask(ChangedConfigurations).of(children))
 
 
 def _of_loaders(project: Project) -> Iterator[_Use]:
@@ -108,22 +154,31 @@ def _of_loaders(project: Project) -> Iterator[_Use]:
 
 
 def _of_launches(project: Project) -> Iterator[_Use]:
-    defaults = project.targets.default_start_methods()
-    for launch in project.launches.all():
-        methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
-        if not methods:
-            continue
-        method = next((one for one in methods if one.shown), methods[0])
-        span = launch.file.calls[launch.call].span
-        process = f"processes started at {project.where(launch.file, span)}"
-        severity: Severity = "error" if method.shown or len(defaults) == 1 else "warning"
+    for launch, method, severity in _launches(project):
+        process, place = _started(project, launch)
         message = "main" if method.shown else "latent"
-        place = Place(launch.file.path, span, "these processes start here")
         for missing in project.ask(GuardedNames).missing_in_processes(launch):
             weight: Severity = severity if missing.sure else "warning"
             remedy = "sent" if missing.sent else "process"
             told = {"main": "sent", "latent": "sent_latent"}[message] if missing.sent else message
             yield _Use(*(missing, weight, told, method.name, method.where, process, place, method.arrival, remedy))
+
+
+def _launches(project: Project) -> Iterator[tuple[Launch, Method, Severity]]:
+    """The launches of processes that may not be forked, each with its start method and how bad a missing name is."""
+    defaults = project.targets.default_start_methods()
+    for launch in project.launches.all():
+        methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
+        if methods:
+            method = next((one for one in methods if one.shown), methods[0])
+            yield launch, method, "error" if method.shown or len(defaults) == 1 else "warning"
+
+
+def _started(project: Project, launch: Launch) -> tuple[str, Place]:
+    """The processes of a launch in words, and the place where they start."""
+    span = launch.file.calls[launch.call].span
+    process = f"processes started at {project.where(launch.file, span)}"
+    return process, Place(launch.file.path, span, "these processes start here")
 
 
 def _finding(project: Project, uses: list[_Use]) -> Finding:
