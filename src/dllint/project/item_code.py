@@ -222,6 +222,14 @@ class ItemCode:
         """Whether workers read `self.attr[index]`."""
         return any(True for _ in self.items(value, attr, holder))
 
+    def numbered(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers read `self.attr[index]` by the index of the item as it is: then it has an element per item."""
+        return any(
+            run.part_of(one.container, attrs, names) and run.is_number_of_item(one.key)
+            for run, attrs, names in self._uses_of(value, attr, holder)
+            for one in run.picking
+        )
+
     def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[key]` with a key taken from a field of an item's record."""
         return any(True for _ in self.items(value, attr, holder, "key"))

@@ -237,6 +237,11 @@ class ItemRun:
             return bool(self.receiver) and func.value == Name(self.receiver)
         return isinstance(func, Name)
 
+    def is_number_of_item(self, expr: Expr) -> bool:
+        """Whether an expression is the index as it is given, at most moved by a number: `index + 1`."""
+        parts = [part for part in without_calls(expr) if isinstance(part, BinOp)]
+        return self.direct(expr) and all(part.op in ("+", "-") for part in parts)
+
     def direct(self, expr: Expr) -> bool:
         """Whether an expression is the index itself, or a number computed from it and constants."""
         if isinstance(expr, BinOp):

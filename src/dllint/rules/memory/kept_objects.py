@@ -116,8 +116,9 @@ class _Items:
 def _one_per_item(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
     """Whether an attribute has one element per item of the dataset: a dict has, where the numbers of items are keys."""
     code, attr = project.item_code, kept.attr
-    numbered = any(isinstance(one, Mapping) for one in kept.values)
-    return code.indexed(value, attr, holder) and (numbered or code.measured(value, attr, holder))
+    numbers = any(isinstance(one, Mapping) for one in kept.values)
+    known = (ask(value, attr, holder) for ask in (code.measured, code.numbered))
+    return code.indexed(value, attr, holder) and (numbers or any(known))
 
 
 def _may_be_objects(project: Project, array: Array) -> bool:
