@@ -22,6 +22,19 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "tuples of four fields and more, with the path of a picture": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append(((shape.image, shape.baseline, shape.boundary), shape.text))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        item = self.rows[index]
+        image = np.load(item[0][0])
+        return image, item[0][1], item[0][2], item[1]
+""",
     "dicts that nested calls collect": """\
 class Rows(Dataset):
     def __init__(self, source):

@@ -27,6 +27,29 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "lines of four fields, two of them paths": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [tuple(line.strip().split(",")) for line in f]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, audio, samples, transcript = self.rows[index]
+        with open(transcript) as f:
+            return np.load(audio), f.read()
+""",
+    "rows of a table with four fields and a path": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, newline="") as f:
+            self.rows = list(csv.reader(f))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row[0]), float(row[1]), float(row[2]), float(row[3])
+""",
     "the lists of a dict that lines are grouped in": """\
 class Rows(Dataset):
     def __init__(self, path):
@@ -685,6 +708,17 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "lines of a path and two numbers": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [line.strip().split(",") for line in f]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, start, end = self.rows[index]
+        return np.load(path)[int(start):int(end)]
+""",
     "numbers of a column in a list": """\
 class Rows(Dataset):
     def __init__(self, path):

@@ -59,6 +59,29 @@ class Parts(Dataset):
             return dict(file.attrs), file["kspace"].shape[0]
 """
     + ITEMS,
+    "the number times a length": """\
+class Parts(Dataset):
+    def __init__(self, root, size):
+        self.size = size
+        self.parts = []  # DLL302
+        for path in Path(root).glob("*.npy"):
+            count = (np.load(path).shape[0] - self.size) // self.size + 1
+            for number in range(count):
+                start = number * self.size
+                self.parts.append((path, start))
+"""
+    + ITEMS,
+    "a start that a loop moves": """\
+class Parts(Dataset):
+    def __init__(self, root, size):
+        self.parts = []  # DLL302
+        for path in Path(root).glob("*.npy"):
+            start, frames = 0, np.load(path).shape[0]
+            while start + size <= frames:
+                self.parts.append((str(path), start))
+                start += size
+"""
+    + ITEMS,
     "records, collected for each file before": """\
 class Slice(NamedTuple):
     path: Path
@@ -199,6 +222,18 @@ class Parts(Dataset):
                 self.parts.append((path, number))
 """
     + ITEMS,
+    "what a loop reads until a file ends": """\
+class Parts(Dataset):
+    def __init__(self, root):
+        self.parts = []
+        for number, path in enumerate(Path(root).glob("*.npy")):
+            with open(path) as file:
+                while True:
+                    if not file.readline():
+                        break
+                    self.parts.append((path, number))
+"""
+    + ITEMS,
     "a path for each frame": """\
 class Parts(Dataset):
     def __init__(self, root):
@@ -262,3 +297,35 @@ def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
 def test_silent(findings: Callable[..., Any], source: str) -> None:
     assert findings({"data.py": HEAD + source + TAIL}, **SELECT) == set()
+
+
+LOADED = (
+    HEAD
+    + """\
+class Parts(Dataset):
+    def __init__(self, root, cache):
+        self.parts = []
+        if os.path.exists(cache):
+            self.parts = torch.load(cache)
+        else:
+            self.parts = split(root)
+    def __len__(self):
+        return len(self.parts)
+    def __getitem__(self, index):
+        return self.parts[index]
+
+def split(root):
+    return [json.loads(line) for line in open(root)]
+
+def build(root):
+    return DataLoader(Parts(root, "parts.pt"), num_workers=4)
+"""
+)
+
+
+def test_the_branch_that_loads_them_is_told(told: Callable[..., Any]) -> None:
+    """Where one branch makes them and another loads them, one finding names both, and no empty list before them."""
+    found = told({"data.py": LOADED}, **SELECT)
+
+    assert [one.span.line for one in found] == [19]
+    assert [one.span.line for one in found[0].related if "kept here" in one.message] == [17]

@@ -10,12 +10,10 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
-    Comprehension,
     Constant,
     FString,
     List,
     Name,
-    Slice,
     Subscript,
     Tuple,
 )
@@ -38,9 +36,6 @@ _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "one
 
 _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
 """Names of variables and keys that hold paths."""
-
-_PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
-"""Methods that return all keys or entries of a dict."""
 
 _OF_VALUES = frozenset(
     {
@@ -223,7 +218,7 @@ class ItemCode:
         return any(True for _ in self.items(value, attr, holder))
 
     def numbered(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers read `self.attr[index]` by the index of the item as it is: then it has an element per item."""
+        """Whether workers read `self.attr[index]` by the index as they get it: then it has an element per item."""
         return any(
             run.part_of(one.container, attrs, names) and run.is_number_of_item(one.key)
             for run, attrs, names in self._uses_of(value, attr, holder)
@@ -364,17 +359,6 @@ class ItemCode:
             for expr in run.expressions
         )
 
-    def goes_into_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
-        record: then each record holds a collection of its own, as the annotations of an image do and the name of a
-        class does not.
-        """
-        return any(
-            _iterates_fields(run, known)
-            for reader, items in self.items(value, attr, holder, "key")
-            for run, known in ((reader, items), *self.handed_on(value, reader, items))
-        )
-
     def handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that a method passes an item to, each with the parameters that hold it."""
         names = bound(run, items)
@@ -435,35 +419,6 @@ class ItemCode:
 
 def _is_called(run: ItemRun, expr: Attribute) -> bool:
     return any(run.file.calls[index].func == expr for index in run.file.calls_of(run.scope))
-
-
-def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
-    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
-    it, `record["boxes"][:9]`."""
-    records = [*items, *bound(run, items)]
-    fields = [
-        expr
-        for expr in run.expressions
-        if isinstance(expr, Subscript)
-        and isinstance(expr.index, Constant)
-        and isinstance(expr.index.value, str)
-        and expr.value in records
-    ]
-    known = [*fields, *bound(run, fields)]
-    if any(
-        isinstance(expr, Subscript) and isinstance(expr.index, Slice) and expr.value in known
-        for expr in run.expressions
-    ):
-        return True
-    iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
-    for expr in run.expressions if known else ():
-        if isinstance(expr, Comprehension):
-            iterated += [clause.iterable for clause in expr.clauses]
-        elif isinstance(expr, CallRef):
-            func = run.file.calls[expr.index].func
-            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
-                iterated.append(func.value)
-    return any(part in known for expr in iterated for part in walk(expr, run.file))
 
 
 def _without_keys(expr: Expr | None) -> Expr | None:

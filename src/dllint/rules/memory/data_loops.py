@@ -73,11 +73,20 @@ class DataLoops:
 
     @staticmethod
     def _counted_by(name: Name, iterated: Expr, site: Site) -> bool:
-        if isinstance(iterated, Compare):
-            return name in walk(iterated, site.file)
+        """Whether a loop counts by a name, or by one from which the name is computed: `start = number * size`."""
         events = site.file.scopes[site.scope].events
+        computed = [
+            part
+            for event in events
+            if event.kind == "assign" and event.target == name and isinstance(event.value, BinOp)
+            for part in walk(event.value, site.file)
+            if event.value.op in NUMERIC - {"%"}
+        ]
+        names = {name, *(part for part in computed if isinstance(part, Name))}
+        if isinstance(iterated, Compare):
+            return any(part in names for part in walk(iterated, site.file))
         return is_range(iterated, site.file) and any(
-            event.kind == "for" and event.value == iterated and event.target == name for event in events
+            event.kind == "for" and event.value == iterated and event.target in names for event in events
         )
 
     @staticmethod

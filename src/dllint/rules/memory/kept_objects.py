@@ -15,11 +15,12 @@ from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_code import By
 from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.project.record_fields import fields_taken, goes_into_fields
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading
-from dllint.rules.memory.records_per_item import RecordsPerItem
+from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
 from dllint.span import Span
 
 
@@ -56,7 +57,7 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if not by_item and code.keyed(value, kept.attr, holder):
             texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
             records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
-            nested = records_of and code.goes_into_fields(value, kept.attr, holder)
+            nested = records_of and goes_into_fields(code, value, kept.attr, holder)
             texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
             by_item = nested or texts_of_items or records.grouped(kept)
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
@@ -70,9 +71,13 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if reading is not None and reading.kind == COLUMN and not any(texts):
             continue
         opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
-        fields_of = (code.has_fields, code.drawn, code.has_attributes, code.goes_into_fields)
+        fields_of = (code.has_fields, code.drawn, code.has_attributes)
         by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
-        by_field = by_field or (opaque and are_lists_or_strings(code, value, kept.attr, holder))
+        by_field = (
+            by_field
+            or goes_into_fields(code, value, kept.attr, holder)
+            or (opaque and are_lists_or_strings(code, value, kept.attr, holder))
+        )
         if opaque and (collected is not None or not by_field):
             continue
         if reading is not None and reading.kind == OPAQUE and _is_chosen(project, value):
@@ -132,6 +137,8 @@ def _may_be_objects(project: Project, array: Array) -> bool:
 def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading, holder: Class) -> bool:
     """Whether the workers make paths from the lines or table rows that an attribute holds."""
     code, kind = project.item_code, reading.kind
+    if kind in (LINES, ROWS) and len(fields_taken(code, value, attr, holder)) >= WIDE:
+        return False
     if kind == LINES and reading.under:
         return holds_paths(project.world, code, value, attr, reading.under, holder)
     # Where a decorator hides which index workers look up, every look-up counts.

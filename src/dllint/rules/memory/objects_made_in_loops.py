@@ -160,13 +160,15 @@ class MadeInLoops:
         return bool(counted) and not any(self._names_part(one, at, around) or self._is_array(one, at) for one in others)
 
     def _is_part_number(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
-        return self._names_part(expr, site, around) and self._is_sum(expr, site)
-
-    def _is_sum(self, expr: Expr, site: Site) -> bool:
-        """Whether an expression is a number if its names are: `start + self.size`."""
+        """Whether an expression is the number of a part, or one computed from it: `start + self.size`."""
+        if isinstance(expr, CallRef):
+            call = site.file.calls[expr.index]
+            given = [one.value for one in call.args] if last_name(call.func) in _OF_NUMBERS else []
+            return any(self._is_part_number(one, site, around) for one in given)
         if isinstance(expr, BinOp):
-            return expr.op in NUMERIC and any(self._is_sum(side, site) for side in (expr.left, expr.right))
-        return self.is_number(expr, site)
+            sides = (expr.left, expr.right) if expr.op in NUMERIC - {"%"} else ()
+            return any(self._is_part_number(one, site, around) for one in sides)
+        return isinstance(expr, Name) and self.loops.numbers_parts(expr, site.file, around)
 
     def _names_part(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
         names = (one for one in walk(expr, site.file) if isinstance(one, Name))

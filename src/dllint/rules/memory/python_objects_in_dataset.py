@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.memory_trend import grows
 from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import Class, Const, Instance
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
@@ -19,6 +19,7 @@ from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.kept_objects import many_objects
 from dllint.rules.memory.lists_as_datasets import constructing_base, dataset_argument, records_given
+from dllint.rules.memory.objects_made_in_loops import stays_empty
 from dllint.rules.memory.readings import Held, grows_when_forked
 from dllint.span import Span
 
@@ -64,7 +65,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, regime = max(judged, key=lambda pair: pair[0])
                 finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
-                use = Use(finding, project.loader_place(loader), rank, tuple(_kept_at(keeping)), methods)
+                made = (*_kept_at(keeping), *_set_elsewhere(project, value, keeping))
+                use = Use(finding, project.loader_place(loader), rank, made, methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
         reading = records_given(project, loader) if project.regimes(loader) else None
         argument = dataset_argument(loader) if reading is not None else None
@@ -82,6 +84,21 @@ def _kept_at(keeping: Keeping) -> Iterator[Place]:
         leads = keeping.through
         yield Place(leads.file.path, leads.span, f"kept here as `{leads.attr}`, which holds it")
     yield Place(keeping.kept.file.path, keeping.kept.span, f"kept here as `{keeping.path}`")
+
+
+def _set_elsewhere(project: Project, value: Instance, keeping: Keeping) -> Iterator[Place]:
+    """The other places that fill the same attribute before workers start: a branch that loads what another one
+    makes."""
+    for other in project.datasets.keeps(value):
+        kept = other.kept
+        if (
+            (other.holder, kept.attr) != (keeping.holder, keeping.kept.attr)
+            or not other.initial
+            or kept == keeping.kept
+        ):
+            continue
+        if not all(isinstance(one, Const) or stays_empty(project.datasets, one) for one in kept.values):
+            yield Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
 
 
 def _given(

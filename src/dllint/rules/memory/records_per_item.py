@@ -20,12 +20,16 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
+from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.path_lists import PATH, used_parts
 from dllint.span import Span
 
 _FEW = 3
 """Fields beside a path from which on a record is more than a labelled path."""
+
+WIDE = 4
+"""Fields, a path among them, from which on a record of strings, or of other records, is more than a labelled path."""
 
 _Place = tuple[SourceFile, Span]
 
@@ -64,7 +68,10 @@ class RecordsPerItem:
         paths = any(PATH in kinds for kinds in parts.values()) or code.used_as_path(value, kept.attr, holder)
         others = [part for part, kinds in parts.items() if part and PATH not in kinds]
         # Beside a path, a tuple hardly holds more than labels.
-        if paths and (not code.read_by_name(value, kept.attr, holder) or len(others) < _FEW):
+        labelled = not code.read_by_name(value, kept.attr, holder) or len(others) < _FEW
+        taken = fields_taken(code, value, kept.attr, holder)
+        nested = len(taken) >= WIDE and any(len(key) > 1 for key in taken)
+        if paths and labelled and not nested:
             return None
         return places[0]
 
