@@ -22,6 +22,18 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "objects of a class that nobody knows": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for name in scan(source):
+            self.rows.append(parse(name))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        graph = self.rows[index]
+        return graph.nodes_of_kind, graph.edge_weights
+""",
     "tuples of four fields and more, with the path of a picture": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -209,6 +221,18 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "objects that each have many items": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.scenes = [parse(name) for name in scan(source)]
+        self.ends = np.cumsum([len(scene) for scene in self.scenes])
+    def __len__(self):
+        return self.ends[-1]
+    def __getitem__(self, index):
+        number = int(np.searchsorted(self.ends, index))
+        scene = self.scenes[number]
+        return scene.pictures[index - self.ends[number]]
+""",
     "networks of a library, one for all items": """\
 import networkx
 class Rows(Dataset):

@@ -27,6 +27,100 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "texts of a column that a setting names": """\
+class Rows(Dataset):
+    def __init__(self, path, key="text"):
+        self.table = pd.read_csv(path)  # DLL302
+        self.key = key
+    def __len__(self):
+        return len(self.table)
+    def __getitem__(self, index):
+        return self.table.iloc[index][self.key]
+""",
+    "texts of a column that a constant of the module names": """\
+COLUMN = "polygon_wkt"
+class Rows(Dataset):
+    def __init__(self, path):
+        self.table = pd.read_csv(path)  # DLL302
+    def __len__(self):
+        return len(self.table)
+    def __getitem__(self, index):
+        row = self.table.iloc[index]
+        return row[COLUMN]
+""",
+    "what a function makes of each text of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.texts = table["text"].apply(lambda text: text.split()).tolist()  # DLL302
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "texts of a table under the names of the items": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        names, texts = table["name"].tolist(), table["text"].tolist()
+        self.table = {}  # DLL302
+        for name, text in zip(names, texts):
+            self.table[str(name)] = text
+        self.names = np.array(names)
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        key = self.names[index]
+        text = self.table[key]
+        return text
+""",
+    "pairs of columns, looked up by the name of a file": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.captions = dict(zip(table["file"], table["caption"]))  # DLL302
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        path = self.files[index]
+        return np.load(path), self.captions[os.path.basename(path)]
+""",
+    "texts of a JSON file under the names of the items": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.found = json.load(f)  # DLL302
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        name, _ = os.path.splitext(self.files[index])
+        caption = self.found.get(name)
+        return np.load(self.files[index]), caption
+""",
+    "a column with an index, as a dict": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.transcripts = pd.read_csv(path).set_index("file")["text"].to_dict()  # DLL302
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        name = os.path.splitext(os.path.basename(self.files[index]))[0]
+        return np.load(self.files[index]), self.transcripts[name]
+""",
+    "graphs that DGL loads": """\
+import dgl
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs, labels = dgl.load_graphs(path)  # DLL302
+        self.labels = labels["y"]
+    def __len__(self):
+        return len(self.graphs)
+    def __getitem__(self, index):
+        return self.graphs[index], self.labels[index]
+""",
     "lines of four fields, two of them paths": """\
 class Rows(Dataset):
     def __init__(self, path):
@@ -708,6 +802,63 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "a column that a setting may name": """\
+class Rows(Dataset):
+    def __init__(self, path, key="size"):
+        self.table = pd.read_csv(path)
+        self.key = key
+    def __len__(self):
+        return len(self.table)
+    def __getitem__(self, index):
+        return self.table.iloc[index][self.key]
+""",
+    "numbers that a function makes of each text of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.lengths = table["text"].apply(lambda text: len(text)).tolist()
+    def __len__(self):
+        return len(self.lengths)
+    def __getitem__(self, index):
+        return self.lengths[index]
+""",
+    "numbers of a table under the names of the items": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.sizes = {}
+        for name, size in zip(table["name"].tolist(), table["size"].tolist()):
+            self.sizes[name] = size
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        name = os.path.basename(self.files[index])
+        return self.sizes[name]
+""",
+    "a prompt for each class": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.prompts = json.load(f)
+        self.files = sorted(glob.glob("*/*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        label = os.path.basename(os.path.dirname(self.files[index]))
+        return np.load(self.files[index]), self.prompts[label]
+""",
+    "a prompt for each label of an item": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.prompts = json.load(f)
+        self.labels = np.load("labels.npy")
+    def __len__(self):
+        return len(self.labels)
+    def __getitem__(self, index):
+        return self.prompts[str(self.labels[index])], self.prompts[self.labels[index]]
+""",
     "lines of a path and two numbers": """\
 class Rows(Dataset):
     def __init__(self, path):

@@ -41,7 +41,10 @@ _OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
-_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING
+_OF_PATHS = frozenset({"basename", "splitext", "relpath", "normpath"})
+"""Last names of functions that compute the name of an item from its path."""
+
+_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING | _OF_PATHS
 """The same for results computed from a field of a record."""
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})

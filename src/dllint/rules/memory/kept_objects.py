@@ -11,8 +11,9 @@ from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.arrays import Array
+from dllint.project.class_keys import is_of_class
 from dllint.project.datasets import Keeping, Kept
-from dllint.project.item_code import By
+from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.project.record_fields import fields_taken, goes_into_fields
@@ -22,6 +23,9 @@ from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
 from dllint.span import Span
+
+_TEXTS = frozenset({LINES, TEXT, ROWS, COLUMN, RECORDS})
+"""Kinds of readings that texts under the names of items may come from."""
 
 
 def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]]:
@@ -53,9 +57,10 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
                 yield keeping, Held(None, None, filled, tensors=tensors)
             continue
         reading = held.reading
-        by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
-        if not by_item and code.keyed(value, kept.attr, holder):
-            texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
+        by_item = _by_item(code, value, kept.attr, holder)
+        keyed = not by_item and _by_item(code, value, kept.attr, holder, "key")
+        if keyed:
+            texts_of_items = reading is not None and reading.kind in _TEXTS
             records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
             nested = records_of and goes_into_fields(code, value, kept.attr, holder)
             texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
@@ -67,7 +72,8 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
             continue
         if reading is not None and _makes_paths(project, value, kept.attr, reading, holder):
             continue
-        texts = (ask(code, value, kept.attr, holder) for ask in (taken_as_text, named_as_text))
+        by: By = "key" if keyed else "index"
+        texts = (ask(code, value, kept.attr, holder, by) for ask in (taken_as_text, named_as_text))
         if reading is not None and reading.kind == COLUMN and not any(texts):
             continue
         opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
@@ -83,6 +89,13 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if reading is not None and reading.kind == OPAQUE and _is_chosen(project, value):
             continue
         yield keeping, held
+
+
+def _by_item(code: ItemCode, value: Instance, attr: str, holder: Class, by: By = "index") -> bool:
+    """Whether workers look up what belongs to an item, and not to its class, or iterate over it all."""
+    if any(not is_of_class(run, one) for run, items in code.items(value, attr, holder, by) for one in items):
+        return True
+    return by == "index" and any(ask(value, attr, holder) for ask in (code.iterated, code.drawn))
 
 
 def _is_chosen(project: Project, value: Instance) -> bool:

@@ -298,6 +298,9 @@ class Records(Readings):
             traced = self.trace(change.value, where)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None, _statement(change))
+            if traced is not None and looped and isinstance(value, Mapping) and _is_cell(traced):
+                # Whether it is a text or a number shows where workers read it.
+                return Held(replace(traced, kind=COLUMN, level=0), None, _statement(change))
             held = self._filled_inside(value, change.value, where, depth)
             if held is not None:
                 return held
@@ -462,7 +465,7 @@ class Records(Readings):
         # A table of pyarrow or polars holds no Python objects, wherever it is kept.
         if found.kind == HANDLE or (found.kind == COLUMNS and not found.level):
             return None
-        return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
+        return None if not depth and (found.kind == FRAME or (found.kind == ROWS and _is_cell(found))) else found
 
     def _record(self, expr: Dict, site: Site, depth: int) -> Reading | None:
         """The reading that an entry of a dict comes from, with the keys of all entries that come from one."""
@@ -531,6 +534,11 @@ class Records(Readings):
         if each is None or (count := items(self.datasets, value)) is None:
             return None
         return count * (each + POINTER)
+
+
+def _is_cell(reading: Reading) -> bool:
+    """Whether a reading is a single cell of a table."""
+    return (reading.kind == ROWS and reading.level > 1) or (reading.kind == COLUMN and reading.level == 1)
 
 
 def _as_rows(reading: Reading) -> Reading:

@@ -429,7 +429,11 @@ class Readings(ABC):
             return None
         kind, level = found
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
-            return Reading(kind, level, value.file, value.call) if self._collects(value) else None
+            if self._collects(value):
+                return Reading(kind, level, value.file, value.call)
+            # What a function makes of each cell shows where workers read it.
+            cells = kind == COLUMN and ".groupby" not in value.of.name
+            return Reading(kind, level, value.file, value.call) if cells else None
         return Reading(kind, level, value.file, value.call)
 
     @staticmethod

@@ -58,6 +58,9 @@ class RecordsPerItem:
         lists = all(isinstance(one, Display) for one in known)
         texts = lists and named_as_text(code, value, kept.attr, holder)
         taken_apart = lists and any(ask(value, kept.attr, holder) for ask in (code.read_by_name, code.unpacked))
+        # A few scenes, or stores, have attributes too.
+        one_each = lists and any(ask(value, kept.attr, holder) for ask in (code.measured, code.numbered))
+        taken_apart = taken_apart or (one_each and code.has_attributes(value, kept.attr, holder))
         # Only what the source does not show is known by its use alone.
         by_use = texts or (taken_apart and not any(self._shows(one) for one in known))
         if not by_use and not all(self._holds_records(one, 0) for one in known):
