@@ -27,6 +27,35 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "sequences of a FASTA file": """\
+from Bio import SeqIO
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = list(SeqIO.parse(path, "fasta"))  # DLL302
+        self.size = len(self.rows)
+    def __len__(self):
+        return self.size
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return row.id, str(row.seq)
+""",
+    "pairs that loops make of what a pickle holds": """\
+import pickle
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.scenes = pickle.load(f)
+        self.rows = []  # DLL302
+        for scene in self.scenes:
+            graph = self.scenes[scene]["graph"]
+            for frame in graph:
+                self.rows.append((scene, frame))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        scene, frame = self.rows[index]
+        return self.scenes[scene]["poses"][frame]
+""",
     "texts of a column that a setting names": """\
 class Rows(Dataset):
     def __init__(self, path, key="text"):
@@ -802,6 +831,22 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "pairs of paths and labels that a pickle holds": """\
+import pickle
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            names = pickle.load(f)
+        self.rows = []
+        for label in names:
+            for name in names[label]:
+                self.rows.append((name, label))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, label = self.rows[index]
+        return np.load(os.path.join("data", name)), label
+""",
     "a column that a setting may name": """\
 class Rows(Dataset):
     def __init__(self, path, key="size"):

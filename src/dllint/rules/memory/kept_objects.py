@@ -46,49 +46,62 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
             continue
         held = records.kept(kept)
-        if held is None:
-            filled = _under_tuples(project, value, kept, holder)
-            if filled is not None:
-                yield keeping, Held(None, None, filled, keys=True)
-                continue
-            filled = project.ask(RecordsPerItem).filled(value, kept, holder)
-            if filled is not None:
-                tensors = any(many.kept == kept for many in project.tensors.many(value))
-                yield keeping, Held(None, None, filled, tensors=tensors)
-            continue
-        reading = held.reading
-        by_item = _by_item(code, value, kept.attr, holder)
-        keyed = not by_item and _by_item(code, value, kept.attr, holder, "key")
-        if keyed:
-            texts_of_items = reading is not None and reading.kind in _TEXTS
-            records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
-            nested = records_of and goes_into_fields(code, value, kept.attr, holder)
-            texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
-            by_item = nested or texts_of_items or records.grouped(kept)
-        whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
-        if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
-            continue
-        if not by_item and not (whole and code.read(value, kept.attr, holder)):
-            continue
-        if reading is not None and _makes_paths(project, value, kept.attr, reading, holder):
-            continue
-        by: By = "key" if keyed else "index"
-        texts = (ask(code, value, kept.attr, holder, by) for ask in (taken_as_text, named_as_text))
-        if reading is not None and reading.kind == COLUMN and not any(texts):
-            continue
-        opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
-        fields_of = (code.has_fields, code.drawn, code.has_attributes)
-        by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
-        by_field = (
-            by_field
-            or goes_into_fields(code, value, kept.attr, holder)
-            or (opaque and are_lists_or_strings(code, value, kept.attr, holder))
-        )
-        if opaque and (collected is not None or not by_field):
-            continue
-        if reading is not None and reading.kind == OPAQUE and _is_chosen(project, value):
-            continue
-        yield keeping, held
+        known = held is not None and not _is_unclear(project, value, kept, holder, held, collected)
+        if not known:
+            # Whatever a pickle holds, records that the program makes of it are known by how they are made.
+            held = _made(project, value, kept, holder)
+        if held is not None and (not known or _looked_up(project, value, kept, holder, held)):
+            yield keeping, held
+
+
+def _made(project: Project, value: Instance, kept: Kept, holder: Class) -> Held | None:
+    """The objects of an attribute that are known by how the program fills it."""
+    filled = _under_tuples(project, value, kept, holder)
+    if filled is not None:
+        return Held(None, None, filled, keys=True)
+    filled = project.ask(RecordsPerItem).filled(value, kept, holder)
+    if filled is None:
+        return None
+    return Held(None, None, filled, tensors=any(many.kept == kept for many in project.tensors.many(value)))
+
+
+def _is_unclear(
+    project: Project, value: Instance, kept: Kept, holder: Class, held: Held, collected: Array | None
+) -> bool:
+    """Whether objects come from a file of any content, and nothing that workers do with them tells more."""
+    code, reading = project.item_code, held.reading
+    if reading is None or reading.kind != OPAQUE:
+        return False
+    if collected is not None or _is_chosen(project, value):
+        return True
+    by_field = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.drawn, code.has_attributes))
+    by_field = by_field or goes_into_fields(code, value, kept.attr, holder)
+    return not reading.seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)
+
+
+def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, held: Held) -> bool:
+    """Whether workers look up the objects of an attribute, one or some for each item, and not as paths."""
+    code, reading = project.item_code, held.reading
+    if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
+        return False
+    by_item = _by_item(code, value, kept.attr, holder)
+    keyed = not by_item and _by_item(code, value, kept.attr, holder, "key")
+    if keyed:
+        texts_of_items = reading is not None and reading.kind in _TEXTS
+        records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
+        nested = records_of and goes_into_fields(code, value, kept.attr, holder)
+        texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
+        by_item = nested or texts_of_items or project.ask(Records).grouped(kept)
+    whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
+    if not by_item and not (whole and code.read(value, kept.attr, holder)):
+        return False
+    if reading is None:
+        return True
+    if _makes_paths(project, value, kept.attr, reading, holder):
+        return False
+    by: By = "key" if keyed else "index"
+    texts = (ask(code, value, kept.attr, holder, by) for ask in (taken_as_text, named_as_text))
+    return reading.kind != COLUMN or any(texts)
 
 
 def _by_item(code: ItemCode, value: Instance, attr: str, holder: Class, by: By = "index") -> bool:
