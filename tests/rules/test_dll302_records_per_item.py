@@ -22,6 +22,21 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "items that a method reads, with entries of their own": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.source = source
+        self.rows = [self.read(number) for number in range(len(self))]  # DLL302
+    def __len__(self):
+        return self.source.size
+    def read(self, number):
+        row = parse(self.source, number)
+        row["shapes"] = shapes(self.source, number)
+        row["number"] = number
+        return row
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
     "objects of a class that nobody knows": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -221,6 +236,20 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "arrays, of which a method sets an entry": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.source = source
+        self.rows = [self.read(number) for number in range(len(self))]
+    def __len__(self):
+        return self.source.size
+    def read(self, number):
+        row = parse(self.source, number)
+        row["weight"] = 1
+        return row
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
     "objects that each have many items": """\
 class Rows(Dataset):
     def __init__(self, source):

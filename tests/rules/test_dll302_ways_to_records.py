@@ -27,6 +27,76 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "frames from a number of the item on": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        start = self.starts[index]
+        return [self.frames[number]["pose"] for number in range(start, start + self.size)]
+""",
+    "frames between two fields of the item": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        start, end = self.windows[index]
+        poses = []
+        for number in range(start, end):
+            poses.append(self.frames[number]["pose"])
+        return poses
+""",
+    "frames that a list of positions names": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        poses = []
+        for number in self.windows[index]:
+            frame = self.frames[number]
+            poses.append(frame["pose"])
+        return poses
+""",
+    "the frame of a part of the index": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        frame, camera = divmod(index, 6)
+        return self.frames[frame]["poses"][camera]
+""",
     "sequences of a FASTA file": """\
 from Bio import SeqIO
 class Rows(Dataset):
@@ -831,6 +901,28 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "records of the tokens of an item": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.tokens = json.load(f)
+        self.rows = np.load("rows.npy")
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return [self.tokens[number]["weight"] for number in self.rows[index]]
+""",
+    "colors of as many objects as an item has": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.colors = json.load(f)
+        self.sizes = np.load("sizes.npy")
+    def __len__(self):
+        return len(self.sizes)
+    def __getitem__(self, index):
+        return [self.colors[number]["rgb"] for number in range(self.sizes[index])]
+""",
     "pairs of paths and labels that a pickle holds": """\
 import pickle
 class Rows(Dataset):

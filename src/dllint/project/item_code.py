@@ -22,8 +22,9 @@ from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
+from dllint.project.bound_names import named
 from dllint.project.item_expressions import adds_a_list, bound
-from dllint.project.item_run import Answers, ItemRun, Lookup, named
+from dllint.project.item_run import Answers, ItemRun, Lookup
 from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
 
@@ -255,7 +256,7 @@ class ItemCode:
 
         Such items are records: items picked from a small table have no named fields.
         """
-        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, "drawn"))
+        return any(self.reads_fields(run, items) for run, items in self.items(value, attr, holder, "drawn"))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset iterate `self.attr`, or look up one item after another."""
@@ -311,7 +312,7 @@ class ItemCode:
 
     def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
-        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder))
+        return any(self.reads_fields(run, items) for run, items in self.items(value, attr, holder))
 
     def has_attributes(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read an attribute of `self.attr[index]` that neither arrays nor tensors, tables and strings
@@ -348,7 +349,7 @@ class ItemCode:
             for expr in run.expressions
         )
 
-    def _fields_of(self, run: ItemRun, items: list[Expr]) -> bool:
+    def reads_fields(self, run: ItemRun, items: list[Expr]) -> bool:
         """Whether a method reads a named field of one of the items."""
         names = self.named_items(run, items)
         return any(

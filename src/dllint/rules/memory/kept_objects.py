@@ -18,6 +18,7 @@ from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.project.record_fields import fields_taken, goes_into_fields
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
+from dllint.rules.memory.listed_positions import looked_up_by_positions
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading
@@ -84,7 +85,7 @@ def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, hel
     code, reading = project.item_code, held.reading
     if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
         return False
-    by_item = _by_item(code, value, kept.attr, holder)
+    by_item = _by_item(code, value, kept.attr, holder) or looked_up_by_positions(project, value, kept.attr, holder)
     keyed = not by_item and _by_item(code, value, kept.attr, holder, "key")
     if keyed:
         texts_of_items = reading is not None and reading.kind in _TEXTS

@@ -5,13 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Starred, Tuple
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
-from dllint.inference.values import NONE, Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
+from dllint.inference.values import (
+    NONE,
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Site,
+    Unknown,
+    Value,
+)
 from dllint.libraries.index import RECORD_MAKERS, canonical
 from dllint.libraries.records import gives_tokens
 from dllint.linking.expressions import as_display
@@ -165,9 +177,16 @@ class RecordsPerItem:
             return len(written.items) > 1
         if isinstance(written, CallRef) and gives_tokens(site.file.calls[written.index]):
             return True
+        if isinstance(written, CallRef) and self._returns_dict(written, site):
+            return True
         # A function that gives None for some items makes records of the others.
         values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
         return bool(values) and all(self._is_made_of_parts(one) for one in values)
+
+    def _returns_dict(self, expr: CallRef, site: Site) -> bool:
+        """Whether a function of the project returns what it puts several named entries into: `row["boxes"] = boxes`."""
+        callees = self.world.calls.callees(site.file, expr.index, site.frame)
+        return bool(callees) and all(isinstance(one, Function) and _returns_entries(one) for one in callees)
 
     def _is_plain(self, value: Instance) -> bool:
         """Whether an object is a mere record: its class has no methods but special ones, it was given several fields,
@@ -201,3 +220,17 @@ class RecordsPerItem:
             if len(parts) > 1:
                 return True
         return self._place(value, 1) is not None
+
+
+def _returns_entries(function: Function) -> bool:
+    events = function.file.scopes[function.scope].events
+    returned = [one.value for one in events if one.kind == "return" and one.value is not None]
+    entries = [
+        (one.target.value, one.target.index.value)
+        for one in events
+        if isinstance(one.target, Subscript)
+        and isinstance(one.target.index, Constant)
+        and isinstance(one.target.index.value, str)
+    ]
+    named = [{key for base, key in entries if base == one} for one in returned if isinstance(one, Name)]
+    return bool(named) and len(named) == len(returned) and all(len(keys) > 1 for keys in named)
