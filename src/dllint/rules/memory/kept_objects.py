@@ -23,6 +23,7 @@ from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
+from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
 
 _TEXTS = frozenset({LINES, TEXT, ROWS, COLUMN, RECORDS})
@@ -40,7 +41,7 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         collected = project.collected.many(kept.values)
         if collected is not None and not _may_be_objects(project, collected):
             continue
-        table = records.table(kept)
+        table = kept_table(records, kept)
         if table is not None and named_as_text(code, value, kept.attr, holder):
             yield keeping, table
             continue

@@ -57,7 +57,9 @@ from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
+from dllint.rules.memory.table_columns import is_column, without_values
+from dllint.rules.memory.tables import listed_rows
 from dllint.span import Span
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
@@ -97,7 +99,7 @@ class Records(Readings):
         held = [self._collection(value, 0) for value in some]
         if held and all(held):
             return held[0]
-        listed = self._listed_rows(kept)
+        listed = listed_rows(self, kept)
         if listed is not None:
             return Held(listed, None)
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
@@ -116,19 +118,6 @@ class Records(Readings):
         if made and all(made):
             return Held(None, None, made[0])
         return None
-
-    def _listed_rows(self, kept: Kept) -> Reading | None:
-        """The reading whose rows `list(load_dataset(path))`, or whose cells `list(table["text"])`, makes objects of;
-        None for anything else."""
-        made = kept.store.value
-        call = kept.site.file.calls[made.index] if isinstance(made, CallRef) else None
-        if call is None or call.func not in (Name("list"), Name("tuple"), Name("sorted")) or not call.args:
-            return None
-        rows = call.args[0].value
-        found = self.trace(rows, kept.site)
-        if found is not None and found.kind == FRAME and is_column(rows):
-            return replace(found, kind=COLUMN, level=0)
-        return replace(found, kind=ROWS, level=0, seen=True) if found is not None and found.kind == HUB else None
 
     def _is_configured(self, kept: Kept) -> bool:
         """Whether an attribute is a parameter that an entry of a file is passed to by its name, as
@@ -152,30 +141,6 @@ class Records(Readings):
     def collection(self, value: Value) -> Held | None:
         """The many Python objects that a value is a collection of; None if it is none."""
         return self._collection(value, 0)
-
-    def table(self, kept: Kept) -> Held | None:
-        """The table of pandas that an attribute keeps, or a column of it, whose strings are Python objects."""
-        written = kept.store.value
-        if self._listed_rows(kept) is not None:
-            return None
-        for value in kept.values:
-            reading = self.of_instance(value) or self._array_of_column(value) if isinstance(value, Instance) else None
-            # `frame.text` and `frame["text"].values` are attributes of what is external.
-            if reading is None and isinstance(value, (Unknown, External)) and written is not None:
-                reading = self.trace(written, kept.site)
-            if reading is not None and reading.kind == FRAME:
-                return Held(reading, None)
-        return None
-
-    def _array_of_column(self, value: Instance) -> Reading | None:
-        """The reading of the table whose column becomes an array: `np.array(table["text"])`."""
-        if not isinstance(value.of, External) or canonical(value.of.name) not in ("numpy.array", "numpy.asarray"):
-            return None
-        args = value.file.calls[value.call].args if value.file is not None and value.call >= 0 else ()
-        if len(args) != 1 or value.file is None:
-            return None
-        found = self.trace(args[0].value, self.world.call_site(value.file, value.call, value.frame))
-        return found if found is not None and found.kind == FRAME and is_column(without_values(args[0].value)) else None
 
     def grouped(self, kept: Kept) -> bool:
         """Whether an attribute keeps a dict of lists, in which records are grouped by one of their fields."""
