@@ -901,6 +901,21 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "a prompt for each folder": """\
+from pathlib import Path
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.prompts = json.load(f)
+        self.files = sorted(Path("data").glob("*/*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        path = self.files[index]
+        name = path.parent.name
+        prompt = self.prompts[name] + self.prompts[str(path).split("/")[-2]]
+        return np.load(path), prompt
+""",
     "records of the tokens of an item": """\
 class Rows(Dataset):
     def __init__(self, path):

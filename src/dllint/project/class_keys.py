@@ -7,6 +7,7 @@ import re
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.linking.source import last_name
+from dllint.project.folders import is_folder
 from dllint.project.item_run import ItemRun
 
 _CLASSES = re.compile(
@@ -16,11 +17,13 @@ _CLASSES = re.compile(
 
 
 def is_of_class(run: ItemRun, item: Expr) -> bool:
-    """Whether an entry is looked up by the class of an item, as an embedding of a label is: `prompts[label]`,
-    `prompts[self.labels[index]]`."""
+    """Whether an entry is looked up by the class of an item, or by the folder that it is in, as an embedding of a label
+    is: `prompts[label]`, `prompts[self.labels[index]]`, `prompts[path.parent.name]`."""
     key: Expr | None = item.index if isinstance(item, Subscript) else None
     if isinstance(item, CallRef) and run.file.calls[item.index].args:
         key = run.file.calls[item.index].args[0].value
+    if key is not None and is_folder(run.answers.world, key, run.file, run.scope):
+        return True
     name = _name_of(run, key)
     return isinstance(name, str) and _CLASSES.search(name) is not None
 

@@ -96,7 +96,7 @@ class _Parts:
         while expr not in self.items:
             # Which field a variable names may differ from one dataset of the class to the next.
             if isinstance(expr, Attribute) or (
-                isinstance(expr, Subscript) and (not isinstance(expr.index, Name) or self._strings(expr.index))
+                isinstance(expr, Subscript) and (not isinstance(expr.index, Name) or self._string(expr.index))
             ):
                 expr = expr.value
             elif isinstance(expr, CallRef):
@@ -126,22 +126,22 @@ class _Parts:
             keys: tuple[str, ...] = (expr.attr,) if isinstance(expr, Attribute) else ()
             if isinstance(expr, Subscript):
                 parts = expr.index.elements if isinstance(expr.index, Tuple) else (expr.index,)
-                keys = tuple(key for part in parts for key in self._strings(part))
+                keys = tuple(self._string(part) for part in parts)
             if any(_TEXT.search(key) for key in keys):
                 return True
             expr = expr.value
         return False
 
-    def _strings(self, key: Expr) -> tuple[str, ...]:
-        """The strings that a key is known to be: its own, or those of a setting, `row[self.text_column]`."""
+    def _string(self, key: Expr) -> str:
+        """The one string that a key is known to be, its own or that of a setting, `row[self.text_column]`; else ""."""
         if isinstance(key, Constant):
-            return (key.value,) if isinstance(key.value, str) else ()
+            return key.value if isinstance(key.value, str) else ""
         if not isinstance(key, (Name, Attribute)):
-            return ()
+            return ""
         site = Site(self.run.file, self.run.scope, 0, (0, 0), self.run.run.frame)
-        found = self.world.values.evaluate(key, site)
-        names = [one.value for one in found if isinstance(one, Const) and isinstance(one.value, str)]
-        return tuple(names) if len(names) == len(found) else ()
+        found = {one.value if isinstance(one, Const) else None for one in self.world.values.evaluate(key, site)}
+        only = found.pop() if len(found) == 1 else None
+        return only if isinstance(only, str) else ""
 
 
 def _held_under(run: ItemRun) -> Iterator[tuple[str, Expr]]:
