@@ -137,6 +137,17 @@ FOUND: dict[str, str] = {
     "cycles of several loaders": function(
         "its = {name: iter(itertools.cycle(one)) for name, one in {'a': loader}.items()}  # DLL306\nreturn its"
     ),
+    "lists of a dict, made where it has none": HEAD
+    + """def run(data, model):
+    found = {}
+    loader = DataLoader(data, num_workers=4)
+    for batch in loader:
+        for i, name in enumerate(batch.names):
+            if name not in found:
+                found[name] = []
+            found[name].append((batch.image[i].cpu(), batch.number[i]))  # DLL306
+    return found
+""",
     "a cycle of an iterator": function("return itertools.cycle(iter(loader))  # DLL306"),
     "a cycle in a loader's own class": HEAD
     + """class Endless(DataLoader):
@@ -219,6 +230,16 @@ SILENT: dict[str, str] = {
     "shared by file": function(
         "return list(loader)", before="torch.multiprocessing.set_sharing_strategy('file_system')\n\n"
     ),
+    "lists of a dict, made anew for each batch": HEAD
+    + """def run(data, model):
+    found = {}
+    loader = DataLoader(data, num_workers=4)
+    for batch in loader:
+        for i, name in enumerate(("a", "b")):
+            found[name] = []
+            found[name].append(batch.image[i].cpu())
+    return found
+""",
     "a cycle in a class of another loader": HEAD
     + """class Endless(DataLoader):
     def __iter__(self):
