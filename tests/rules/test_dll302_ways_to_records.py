@@ -27,6 +27,18 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "records that a drawn number of a tensor picks": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [json.loads(line) for line in f]  # DLL302
+    def __len__(self):
+        return 1000
+    def __getitem__(self, index):
+        row = self.rows[torch.randint(len(self.rows), (1,))[0]]
+        other = self.rows[np.random.choice(len(self.rows), 1)[0]]
+        return len(row), len(other)
+""",
     "frames from a number of the item on": """\
 class Rows(Dataset):
     def __init__(self, path):

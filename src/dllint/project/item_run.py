@@ -133,6 +133,9 @@ class ItemRun:
     def _is_index(self, expr: Expr) -> bool:
         """Whether an expression draws a number in place of the index: not one below a constant, which may number the
         entries of a small table."""
+        if isinstance(expr, Subscript) and expr.index == Constant(0):
+            # `torch.randint(size, (1,))[0]`
+            return self._is_index(expr.value)
         called = self.file.calls[expr.index] if isinstance(expr, CallRef) else None
         if called is not None and isinstance(called.func, Attribute) and last_name(called.func) in ("item", "tolist"):
             return self._is_index(called.func.value)
@@ -207,6 +210,8 @@ class ItemRun:
                 return True
             case Subscript(CallRef(made), Constant()) if last_name(self.file.calls[made].func) == "divmod":
                 parts = [argument.value for argument in self.file.calls[made].args[:1]]
+            case Subscript(CallRef(), Constant(0)) if self.draws_index and self._is_index(expr):
+                return True
             case Subscript():
                 parts = (expr.index, expr.value) if fields else (expr.index,)
             case Attribute():
