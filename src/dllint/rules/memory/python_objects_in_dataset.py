@@ -33,7 +33,7 @@ MIB = 1 << 20
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
-    known: dict[Instance, list[tuple[Keeping, Held]]] = {}
+    known: dict[Instance, list[tuple[Keeping, Held, tuple[Place, ...]]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -45,8 +45,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 use = _given(project, loader, place, value.of.name, name)
                 causes.add(use, (file.path, call))
             if value not in known:
-                known[value] = list(many_objects(project, value))
-            for keeping, held in known[value]:
+                known[value] = list(_with_places(project, value))
+            for keeping, held, places in known[value]:
                 kept = keeping.kept
                 if held.table and not grows_when_forked(regimes):
                     continue
@@ -65,8 +65,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, regime = max(judged, key=lambda pair: pair[0])
                 finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
-                made = (*_kept_at(keeping), *_set_elsewhere(project, value, keeping))
-                use = Use(finding, project.loader_place(loader), rank, made, methods)
+                use = Use(finding, project.loader_place(loader), rank, places, methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
         reading = records_given(project, loader) if project.regimes(loader) else None
         argument = dataset_argument(loader) if reading is not None else None
@@ -86,10 +85,18 @@ def _kept_at(keeping: Keeping) -> Iterator[Place]:
     yield Place(keeping.kept.file.path, keeping.kept.span, f"kept here as `{keeping.path}`")
 
 
-def _set_elsewhere(project: Project, value: Instance, keeping: Keeping) -> Iterator[Place]:
+def _with_places(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held, tuple[Place, ...]]]:
+    """The attributes of a dataset that hold many objects, each with where it is set."""
+    found = list(many_objects(project, value))
+    keeps = list(project.datasets.keeps(value)) if found else []
+    for keeping, held in found:
+        yield keeping, held, (*_kept_at(keeping), *_set_elsewhere(project, keeping, keeps))
+
+
+def _set_elsewhere(project: Project, keeping: Keeping, keeps: list[Keeping]) -> Iterator[Place]:
     """The other places that fill the same attribute before workers start: a branch that loads what another one
     makes."""
-    for other in project.datasets.keeps(value):
+    for other in keeps:
         kept = other.kept
         if (
             (other.holder, kept.attr) != (keeping.holder, keeping.kept.attr)
