@@ -27,6 +27,24 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "annotations in a dict of lists for each item": """\
+from collections import defaultdict
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            found = json.load(f)
+        self.ids = np.array([one["id"] for one in found["images"]])
+        self.rows = {one: defaultdict(list) for one in self.ids}  # DLL302
+        for one in found["annotations"]:
+            row = self.rows[one["image_id"]]
+            row["boxes"].append(one["bbox"])
+            row["kinds"].append(one["category_id"])
+    def __len__(self):
+        return len(self.ids)
+    def __getitem__(self, index):
+        row = self.rows[self.ids[index]]
+        return np.array(row["boxes"]), np.array(row["kinds"])
+""",
     "records that a drawn number of a tensor picks": """\
 class Rows(Dataset):
     def __init__(self, path):
@@ -913,6 +931,32 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "numbers in a dict of lists for each item": """\
+from collections import defaultdict
+class Rows(Dataset):
+    def __init__(self, path):
+        self.ids = np.load("ids.npy")
+        self.rows = {one: defaultdict(list) for one in ("train", "valid")}
+        for number, one in enumerate(np.load(path)):
+            self.rows["train"]["sums"].append(one.sum())
+    def __len__(self):
+        return len(self.ids)
+    def __getitem__(self, index):
+        return self.ids[index] + self.rows["train"]["sums"][index]
+""",
+    "a tree of dicts": """\
+from collections import defaultdict
+def tree():
+    return defaultdict(tree)
+class Rows(Dataset):
+    def __init__(self, path):
+        self.ids = np.load("ids.npy")
+        self.rows = tree()
+    def __len__(self):
+        return len(self.ids)
+    def __getitem__(self, index):
+        return self.ids[index], len(self.rows[self.ids[index]])
+""",
     "a prompt for each folder": """\
 from pathlib import Path
 class Rows(Dataset):

@@ -148,6 +148,8 @@ class Records(Readings):
         return any(isinstance(one, Display) for values in inside if values for one in values)
 
     def _collection(self, value: Value, depth: int) -> Held | None:
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
         if inside is not None:
             return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
@@ -217,6 +219,10 @@ class Records(Readings):
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
+            # `{name: defaultdict(list) for name in names}`
+            held = self._filled_inside(value, expr.element, inside(expr, site), depth)
+            if held is not None:
+                return held
         if isinstance(expr, CallRef) and site.file.calls[expr.index].args:
             reading = self.through_call(expr.index, site)
             return self._whole(reading) if reading is not None else None
@@ -393,8 +399,9 @@ class Records(Readings):
     def _filled_inside(self, value: Display | Mapping, expr: Expr, site: Site, depth: int) -> Held | None:
         """The objects in a container of the program that is an element of another one, or is added to it."""
         for one in self.world.values.evaluate(expr, site):
-            if isinstance(one, (Display, Mapping)) and one != value:
-                held = self.filled(one, depth + 1)
+            made = self.world.mappings.values_of(one) if isinstance(one, Instance) else None
+            if one != value and (isinstance(one, (Display, Mapping)) or made is not None):
+                held = self._collection(one, depth + 1)
                 if held is not None:
                     return held
         return None

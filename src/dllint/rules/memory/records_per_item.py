@@ -92,11 +92,13 @@ class RecordsPerItem:
 
     def _place(self, value: Value, depth: int) -> _Place | None:
         """Where a container grows with data."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None
         if isinstance(value, Instance):
             # A defaultdict grows with the lists that it makes.
             inside = self.world.mappings.values_of(value) or ()
             return next((place for one in inside if (place := self._place(one, depth + 1)) is not None), None)
-        if not isinstance(value, (Display, Mapping)) or limits.COUNTING_DEPTH.exceeded(depth):
+        if not isinstance(value, (Display, Mapping)):
             return None
         return self.world.memory.remember(self._grown, (value, depth), lambda: self._find(value, depth), None)
 
