@@ -26,8 +26,8 @@ ITEMS = """\
     def __len__(self):
         return len(self.parts)
     def __getitem__(self, index):
-        path, start = self.parts[index]
-        return np.load(path)[start:start + 16]
+        path, start, end = self.parts[index]
+        return np.load(path)[start:end]
 """
 TAIL = """
 
@@ -43,7 +43,7 @@ class Parts(Dataset):
         for path in Path(root).glob("*.npy"):
             frames = np.load(path).shape[0]
             for start in range(frames - 15):
-                self.parts.append((path, start))
+                self.parts.append((path, start, start + 16))
 """
     + ITEMS,
     "as many parts as a function says of the file": """\
@@ -53,7 +53,7 @@ class Parts(Dataset):
         for name in os.listdir(root):
             header, slices = self.read_header(os.path.join(root, name))
             for number in range(slices):
-                self.parts.append((os.path.join(root, name), number))
+                self.parts.append((os.path.join(root, name), number, header))
     def read_header(self, path):
         with h5py.File(path) as file:
             return dict(file.attrs), file["kspace"].shape[0]
@@ -68,7 +68,7 @@ class Parts(Dataset):
             count = (np.load(path).shape[0] - self.size) // self.size + 1
             for number in range(count):
                 start = number * self.size
-                self.parts.append((path, start))
+                self.parts.append((path, start, start + 16))
 """
     + ITEMS,
     "a start that a loop moves": """\
@@ -78,7 +78,7 @@ class Parts(Dataset):
         for path in Path(root).glob("*.npy"):
             start, frames = 0, np.load(path).shape[0]
             while start + size <= frames:
-                self.parts.append((str(path), start))
+                self.parts.append((str(path), start, size))
                 start += size
 """
     + ITEMS,
@@ -114,24 +114,25 @@ class Parts(Dataset):
 class Part:
     path: str
     start: int
+    end: int
 
 class Parts(Dataset):
     def __init__(self, root):
         self.parts = []  # DLL302
         for path in sorted(Path(root).iterdir()):
             for start in range(0, soundfile.info(path).frames // 16000):
-                self.parts.append(Part(path, start))
+                self.parts.append(Part(path, start, start + 1))
     def __len__(self):
         return len(self.parts)
     def __getitem__(self, index):
         part = self.parts[index]
-        return soundfile.read(part.path, start=part.start, stop=part.start + 16000)
+        return soundfile.read(part.path, start=part.start, stop=part.end)
 """,
     "dicts, in a comprehension": """\
 class Parts(Dataset):
     def __init__(self, root):
         self.parts = [  # DLL302
-            {"path": path, "start": start}
+            {"path": path, "start": start, "end": start + 16}
             for path in Path(root).glob("*.npy")
             for start in range(0, np.load(path).shape[0] - 16, 16)
         ]
@@ -150,7 +151,7 @@ class Parts(Dataset):
     def split(self, path):
         frames = np.load(path).shape[0]
         for start in range(frames - 15):
-            self.parts.append((path, start))
+            self.parts.append((path, start, start + 16))
 """
     + ITEMS,
     "extended by the parts of each file": """\
@@ -159,7 +160,7 @@ class Parts(Dataset):
         self.parts = []  # DLL302
         for path in Path(root).glob("*.npy"):
             frames = np.load(path).shape[0]
-            self.parts.extend([(path, start) for start in range(frames - 15)])
+            self.parts.extend([(path, start, start + 16) for start in range(frames - 15)])
 """
     + ITEMS,
     "returned by a function": """\
@@ -168,7 +169,7 @@ def split(root):
     for path in Path(root).glob("*.npy"):
         frames = np.load(path).shape[0]
         for start in range(frames - 15):
-            found.append((path, start))
+            found.append((path, start, start + 16))
     return found
 
 class Parts(Dataset):
@@ -200,7 +201,7 @@ class Parts(Dataset):
         self.parts = []
         for number, name in enumerate(sorted(os.listdir(root))):
             for path in Path(root, name).glob("*.npy"):
-                self.parts.append((path, number))
+                self.parts.append((path, number, 1))
 """
     + ITEMS,
     "the same paths several times": """\
@@ -209,7 +210,7 @@ class Parts(Dataset):
         self.parts = []
         for path in Path(root).glob("*.npy"):
             for turn in range(repeats):
-                self.parts.append((path, turn))
+                self.parts.append((path, turn, 1))
 """
     + ITEMS,
     "the files of each of some numbered folders": """\
@@ -219,7 +220,7 @@ class Parts(Dataset):
         self.parts = []
         for number in range(len(folders)):
             for path in Path(root, folders[number]).glob("*.npy"):
-                self.parts.append((path, number))
+                self.parts.append((path, number, 1))
 """
     + ITEMS,
     "what a loop reads until a file ends": """\
@@ -231,7 +232,7 @@ class Parts(Dataset):
                 while True:
                     if not file.readline():
                         break
-                    self.parts.append((path, number))
+                    self.parts.append((path, number, 1))
 """
     + ITEMS,
     "a path for each frame": """\
@@ -254,7 +255,7 @@ class Parts(Dataset):
         for path in Path(root).iterdir():
             frames = len(os.listdir(path))
             for start in range(frames):
-                self.parts.append((os.path.join(path, f"{start:05}.npy"), 1))
+                self.parts.append((os.path.join(path, f"{start:05}.npy"), start, 1))
 """
     + ITEMS,
     "arrays, with the number of each": """\
@@ -264,11 +265,11 @@ class Parts(Dataset):
         for path in Path(root).glob("*.npy"):
             frames = np.load(path)
             for start in range(len(frames)):
-                self.parts.append((np.array(frames[start]), start))
+                self.parts.append((np.array(frames[start]), start, 1))
     def __len__(self):
         return len(self.parts)
     def __getitem__(self, index):
-        frame, start = self.parts[index]
+        frame, start, _ = self.parts[index]
         return frame
 """,
     "a list that another number of the item's tells of": """\
@@ -278,12 +279,12 @@ class Parts(Dataset):
         self.size = 1000
         for path in Path(root).glob("*.npy"):
             for start in range(np.load(path).shape[0] - 15):
-                self.parts.append((path, start))
+                self.parts.append((path, start, start + 16))
     def __len__(self):
         return self.size
     def __getitem__(self, index):
-        path, start = self.parts[index % 4]
-        return np.load(path)[start:start + 16]
+        path, start, end = self.parts[index % 4]
+        return np.load(path)[start:end]
 """,
 }
 

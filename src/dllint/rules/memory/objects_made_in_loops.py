@@ -40,6 +40,7 @@ _PAIRING = frozenset({"zip", "product", "zip_longest"})
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
 _RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
 """Bases of classes whose objects keep no more than what their constructors put into them."""
+_PAIR = 2
 _ARRAYS = ("torch.", "numpy.", "PIL.", "cv2.")
 
 _Place = tuple[SourceFile, Span]
@@ -147,12 +148,14 @@ class MadeInLoops:
         return self.loops.many(around) and (self._is_new(expr, site) or self._is_part(expr, site, around))
 
     def _is_part(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
-        """Whether an expression makes a new object with the number of a part, and what the part is of: `(path, start)`.
+        """Whether an expression makes a new object with the number of a part, what the part is of, and more:
+        `(path, start, end)`.
 
-        What is made for each part, its own path or its pixels, is no new object beside that.
+        What is made for each part, its own path or its pixels, is no new object beside that. A pair of a path and a
+        number is a labelled path.
         """
         parts = self._parts(expr, site)
-        if parts is None or len(parts[0]) < 2:
+        if parts is None or len(parts[0]) <= _PAIR:
             return False
         exprs, at = parts
         counted = [one for one in exprs if self._is_part_number(one, at, around)]
@@ -194,9 +197,14 @@ class MadeInLoops:
             return [one for _, one in expr.items], site
         if isinstance(expr, (Tuple, List)):
             return list(expr.elements), site
-        if not isinstance(expr, CallRef) or not self._makes_record(expr, site):
+        if not isinstance(expr, CallRef) or not self._makes_record(expr, site) or self._constructs(expr, site):
             return None
         return [one.value for one in site.file.calls[expr.index].args], site
+
+    def _constructs(self, expr: CallRef, site: Site) -> bool:
+        """Whether a class has a constructor of its own, which may make a path of what it is given."""
+        made = self.world.values.evaluate(expr, site)
+        return any(isinstance(one, Instance) and self.world.hierarchy.method(one.of, "__init__") for one in made)
 
     def _makes_record(self, expr: CallRef, site: Site) -> bool:
         made = self.world.values.evaluate(expr, site)
