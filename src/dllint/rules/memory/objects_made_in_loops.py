@@ -203,8 +203,8 @@ class MadeInLoops:
 
     def _constructs(self, expr: CallRef, site: Site) -> bool:
         """Whether a class has a constructor of its own, which may make a path of what it is given."""
-        made = self.world.values.evaluate(expr, site)
-        return any(isinstance(one, Instance) and self.world.hierarchy.method(one.of, "__init__") for one in made)
+        classes = (one.of for one in self.world.values.evaluate(expr, site) if isinstance(one, Instance))
+        return any(isinstance(one, Class) and self.world.hierarchy.method(one, "__init__") for one in classes)
 
     def _makes_record(self, expr: CallRef, site: Site) -> bool:
         made = self.world.values.evaluate(expr, site)
