@@ -22,6 +22,46 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "items that a method reads, with entries of their own": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.source = source
+        self.rows = [self.read(number) for number in range(len(self))]  # DLL302
+    def __len__(self):
+        return self.source.size
+    def read(self, number):
+        row = parse(self.source, number)
+        row["shapes"] = shapes(self.source, number)
+        row["number"] = number
+        return row
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "objects of a class that nobody knows": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for name in scan(source):
+            self.rows.append(parse(name))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        graph = self.rows[index]
+        return graph.nodes_of_kind, graph.edge_weights
+""",
+    "tuples of four fields and more, with the path of a picture": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append(((shape.image, shape.baseline, shape.boundary), shape.text))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        item = self.rows[index]
+        image = np.load(item[0][0])
+        return image, item[0][1], item[0][2], item[1]
+""",
     "dicts that nested calls collect": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -196,6 +236,32 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "arrays, of which a method sets an entry": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.source = source
+        self.rows = [self.read(number) for number in range(len(self))]
+    def __len__(self):
+        return self.source.size
+    def read(self, number):
+        row = parse(self.source, number)
+        row["weight"] = 1
+        return row
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "objects that each have many items": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.scenes = [parse(name) for name in scan(source)]
+        self.ends = np.cumsum([len(scene) for scene in self.scenes])
+    def __len__(self):
+        return self.ends[-1]
+    def __getitem__(self, index):
+        number = int(np.searchsorted(self.ends, index))
+        scene = self.scenes[number]
+        return scene.pictures[index - self.ends[number]]
+""",
     "networks of a library, one for all items": """\
 import networkx
 class Rows(Dataset):

@@ -27,6 +27,252 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "annotations in a dict of lists for each item": """\
+from collections import defaultdict
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            found = json.load(f)
+        self.ids = np.array([one["id"] for one in found["images"]])
+        self.rows = {one: defaultdict(list) for one in self.ids}  # DLL302
+        for one in found["annotations"]:
+            row = self.rows[one["image_id"]]
+            row["boxes"].append(one["bbox"])
+            row["kinds"].append(one["category_id"])
+    def __len__(self):
+        return len(self.ids)
+    def __getitem__(self, index):
+        row = self.rows[self.ids[index]]
+        return np.array(row["boxes"]), np.array(row["kinds"])
+""",
+    "records that a drawn number of a tensor picks": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [json.loads(line) for line in f]  # DLL302
+    def __len__(self):
+        return 1000
+    def __getitem__(self, index):
+        row = self.rows[torch.randint(len(self.rows), (1,))[0]]
+        other = self.rows[np.random.choice(len(self.rows), 1)[0]]
+        return len(row), len(other)
+""",
+    "frames from a number of the item on": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        start = self.starts[index]
+        return [self.frames[number]["pose"] for number in range(start, start + self.size)]
+""",
+    "frames between two fields of the item": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        start, end = self.windows[index]
+        poses = []
+        for number in range(start, end):
+            poses.append(self.frames[number]["pose"])
+        return poses
+""",
+    "frames that a list of positions names": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        poses = []
+        for number in self.windows[index]:
+            frame = self.frames[number]
+            poses.append(frame["pose"])
+        return poses
+""",
+    "the frame of a part of the index": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.size = 16
+        with open(path) as f:
+            self.frames = json.load(f)  # DLL302
+        self.starts = np.arange(0, len(self.frames) - self.size, 4)
+        self.windows = self.split()
+    def split(self):
+        return np.array([[first, first + 4] for first in range(len(self.frames) - 4)])
+    def __len__(self):
+        return len(self.starts)
+    def __getitem__(self, index):
+        frame, camera = divmod(index, 6)
+        return self.frames[frame]["poses"][camera]
+""",
+    "sequences of a FASTA file": """\
+from Bio import SeqIO
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = list(SeqIO.parse(path, "fasta"))  # DLL302
+        self.size = len(self.rows)
+    def __len__(self):
+        return self.size
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return row.id, str(row.seq)
+""",
+    "pairs that loops make of what a pickle holds": """\
+import pickle
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.scenes = pickle.load(f)
+        self.rows = []  # DLL302
+        for scene in self.scenes:
+            graph = self.scenes[scene]["graph"]
+            for frame in graph:
+                self.rows.append((scene, frame))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        scene, frame = self.rows[index]
+        return self.scenes[scene]["poses"][frame]
+""",
+    "texts of a column that a setting names": """\
+class Rows(Dataset):
+    def __init__(self, path, key="text"):
+        self.table = pd.read_csv(path)  # DLL302
+        self.key = key
+    def __len__(self):
+        return len(self.table)
+    def __getitem__(self, index):
+        return self.table.iloc[index][self.key]
+""",
+    "texts of a column that a constant of the module names": """\
+COLUMN = "polygon_wkt"
+class Rows(Dataset):
+    def __init__(self, path):
+        self.table = pd.read_csv(path)  # DLL302
+    def __len__(self):
+        return len(self.table)
+    def __getitem__(self, index):
+        row = self.table.iloc[index]
+        return row[COLUMN]
+""",
+    "what a function makes of each text of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.texts = table["text"].apply(lambda text: text.split()).tolist()  # DLL302
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "texts of a table under the names of the items": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        names, texts = table["name"].tolist(), table["text"].tolist()
+        self.table = {}  # DLL302
+        for name, text in zip(names, texts):
+            self.table[str(name)] = text
+        self.names = np.array(names)
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        key = self.names[index]
+        text = self.table[key]
+        return text
+""",
+    "pairs of columns, looked up by the name of a file": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.captions = dict(zip(table["file"], table["caption"]))  # DLL302
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        path = self.files[index]
+        return np.load(path), self.captions[os.path.basename(path)]
+""",
+    "texts of a JSON file under the names of the items": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.found = json.load(f)  # DLL302
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        name, _ = os.path.splitext(self.files[index])
+        caption = self.found.get(name)
+        return np.load(self.files[index]), caption
+""",
+    "a column with an index, as a dict": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.transcripts = pd.read_csv(path).set_index("file")["text"].to_dict()  # DLL302
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        name = os.path.splitext(os.path.basename(self.files[index]))[0]
+        return np.load(self.files[index]), self.transcripts[name]
+""",
+    "graphs that DGL loads": """\
+import dgl
+class Rows(Dataset):
+    def __init__(self, path):
+        self.graphs, labels = dgl.load_graphs(path)  # DLL302
+        self.labels = labels["y"]
+    def __len__(self):
+        return len(self.graphs)
+    def __getitem__(self, index):
+        return self.graphs[index], self.labels[index]
+""",
+    "lines of four fields, two of them paths": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [tuple(line.strip().split(",")) for line in f]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, audio, samples, transcript = self.rows[index]
+        with open(transcript) as f:
+            return np.load(audio), f.read()
+""",
+    "rows of a table with four fields and a path": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, newline="") as f:
+            self.rows = list(csv.reader(f))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row[0]), float(row[1]), float(row[2]), float(row[3])
+""",
     "the lists of a dict that lines are grouped in": """\
 class Rows(Dataset):
     def __init__(self, path):
@@ -685,6 +931,153 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "numbers in a dict of lists for each item": """\
+from collections import defaultdict
+class Rows(Dataset):
+    def __init__(self, path):
+        self.ids = np.load("ids.npy")
+        self.rows = {one: defaultdict(list) for one in ("train", "valid")}
+        for number, one in enumerate(np.load(path)):
+            self.rows["train"]["sums"].append(one.sum())
+    def __len__(self):
+        return len(self.ids)
+    def __getitem__(self, index):
+        return self.ids[index] + self.rows["train"]["sums"][index]
+""",
+    "a tree of dicts": """\
+from collections import defaultdict
+def tree():
+    return defaultdict(tree)
+class Rows(Dataset):
+    def __init__(self, path):
+        self.ids = np.load("ids.npy")
+        self.rows = tree()
+    def __len__(self):
+        return len(self.ids)
+    def __getitem__(self, index):
+        return self.ids[index], len(self.rows[self.ids[index]])
+""",
+    "a prompt for each folder": """\
+from pathlib import Path
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.prompts = json.load(f)
+        self.files = sorted(Path("data").glob("*/*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        path = self.files[index]
+        name = path.parent.name
+        prompt = self.prompts[name] + self.prompts[str(path).split("/")[-2]]
+        return np.load(path), prompt
+""",
+    "records of the tokens of an item": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.tokens = json.load(f)
+        self.rows = np.load("rows.npy")
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return [self.tokens[number]["weight"] for number in self.rows[index]]
+""",
+    "colors of as many objects as an item has": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.colors = json.load(f)
+        self.sizes = np.load("sizes.npy")
+    def __len__(self):
+        return len(self.sizes)
+    def __getitem__(self, index):
+        return [self.colors[number]["rgb"] for number in range(self.sizes[index])]
+""",
+    "pairs of paths and labels that a pickle holds": """\
+import pickle
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            names = pickle.load(f)
+        self.rows = []
+        for label in names:
+            for name in names[label]:
+                self.rows.append((name, label))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, label = self.rows[index]
+        return np.load(os.path.join("data", name)), label
+""",
+    "a column that a setting may name": """\
+class Rows(Dataset):
+    def __init__(self, path, key="size"):
+        self.table = pd.read_csv(path)
+        self.key = key
+    def __len__(self):
+        return len(self.table)
+    def __getitem__(self, index):
+        return self.table.iloc[index][self.key]
+""",
+    "numbers that a function makes of each text of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.lengths = table["text"].apply(lambda text: len(text)).tolist()
+    def __len__(self):
+        return len(self.lengths)
+    def __getitem__(self, index):
+        return self.lengths[index]
+""",
+    "numbers of a table under the names of the items": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.sizes = {}
+        for name, size in zip(table["name"].tolist(), table["size"].tolist()):
+            self.sizes[name] = size
+        self.files = sorted(glob.glob("*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        name = os.path.basename(self.files[index])
+        return self.sizes[name]
+""",
+    "a prompt for each class": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.prompts = json.load(f)
+        self.files = sorted(glob.glob("*/*.npy"))
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        label = os.path.basename(os.path.dirname(self.files[index]))
+        return np.load(self.files[index]), self.prompts[label]
+""",
+    "a prompt for each label of an item": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.prompts = json.load(f)
+        self.labels = np.load("labels.npy")
+    def __len__(self):
+        return len(self.labels)
+    def __getitem__(self, index):
+        return self.prompts[str(self.labels[index])], self.prompts[self.labels[index]]
+""",
+    "lines of a path and two numbers": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [line.strip().split(",") for line in f]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, start, end = self.rows[index]
+        return np.load(path)[int(start):int(end)]
+""",
     "numbers of a column in a list": """\
 class Rows(Dataset):
     def __init__(self, path):

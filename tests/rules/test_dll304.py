@@ -49,6 +49,13 @@ FOUND: dict[str, str] = {
         "path = os.path.join(os.path.dirname(self.paths[0]), self.paths[index])\nif path not in self.cache:\n"
         "    self.cache[path] = open(path).read()  # DLL304\nreturn self.cache[path]",
     ),
+    "by the index within the length": dataset(
+        "index = index % len(self.paths)\nself.cache[index] = np.load(self.paths[index])  # DLL304"
+    ),
+    "by the index within the length that it keeps": dataset(
+        "index = index % self.size\nself.cache[index] = np.load(self.paths[index])  # DLL304",
+        extra="    def __len__(self):\n        return self.size\n",
+    ).replace("        self.cache =", "        self.size = len(paths)\n        self.cache ="),
     "items that are loaded once": dataset(
         "if index not in self.cache:\n    self.cache.append(np.load(self.paths[index]))  # DLL304",
     ).replace("self.cache = {}", "self.cache = []"),
@@ -200,6 +207,10 @@ SILENT: dict[str, str] = {
         "        self.cache = []\n",
         "        self.cache = []\n        self.cache.extend([np.load(one) for one in paths])\n",
     ),
+    "a ring of a chosen size": dataset(
+        "self.cache[index % self.size] = np.load(self.paths[index])",
+        extra="    def __len__(self):\n        return len(self.paths)\n",
+    ).replace("        self.cache =", "        self.size = 8\n        self.cache ="),
     "a ring": dataset("self.cache[index % 8] = np.load(self.paths[index])"),
     "a handle": dataset("self.cache[self.paths[index]] = open(self.paths[index])"),
     "a bounded deque": dataset("self.cache.append(np.load('a'))", cache="deque(maxlen=8)"),

@@ -137,6 +137,32 @@ FOUND: dict[str, str] = {
     "cycles of several loaders": function(
         "its = {name: iter(itertools.cycle(one)) for name, one in {'a': loader}.items()}  # DLL306\nreturn its"
     ),
+    "lists of a dict, made where it has none": HEAD
+    + """def run(data, model):
+    found = {}
+    loader = DataLoader(data, num_workers=4)
+    for batch in loader:
+        for i, name in enumerate(batch.names):
+            if name not in found:
+                found[name] = []
+            found[name].append((batch.image[i].cpu(), batch.number[i]))  # DLL306
+    return found
+""",
+    "a cycle of an iterator": function("return itertools.cycle(iter(loader))  # DLL306"),
+    "a cycle in a loader's own class": HEAD
+    + """class Endless(DataLoader):
+    def __iter__(self):
+        for batch in itertools.cycle(super().__iter__()):  # DLL306
+            yield batch
+
+class More(Endless):
+    pass
+
+def run(data):
+    for x, y in More(data, num_workers=4):
+        print(x)
+""",
+    "a cycle of what its own method gives": function("return itertools.cycle(loader.__iter__())  # DLL306"),
     "a cycle of an attribute": HEAD + "class Run:\n    def __init__(self, data):\n"
     "        self.loader, self.other = self.make(data)\n\n    def make(self, data):\n"
     "        return DataLoader(data, num_workers=2, pin_memory=True), None\n\n"
@@ -204,6 +230,36 @@ SILENT: dict[str, str] = {
     "shared by file": function(
         "return list(loader)", before="torch.multiprocessing.set_sharing_strategy('file_system')\n\n"
     ),
+    "lists of a dict, made anew for each batch": HEAD
+    + """def run(data, model):
+    found = {}
+    loader = DataLoader(data, num_workers=4)
+    for batch in loader:
+        for i, name in enumerate(("a", "b")):
+            found[name] = []
+            found[name].append(batch.image[i].cpu())
+    return found
+""",
+    "a cycle in a class of another loader": HEAD
+    + """class Endless(DataLoader):
+    def __iter__(self):
+        for batch in itertools.cycle(super().__iter__()):
+            yield batch
+
+def run(data):
+    for x, y in DataLoader(data, num_workers=4):
+        print(x)
+""",
+    "a cycle in a class that is no loader": HEAD
+    + """class Names(list):
+    def __iter__(self):
+        return itertools.cycle(super().__iter__())
+
+def run(data):
+    for x, y in DataLoader(data, num_workers=4):
+        print(x)
+    return Names()
+""",
     "a cycle of the project": function(
         "return cycle(loader)", before="def cycle(loader):\n    while True:\n        yield from loader\n\n"
     ),

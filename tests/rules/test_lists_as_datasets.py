@@ -170,13 +170,13 @@ class Rows(Dataset):
         for folder in sorted(glob.glob(root)):
             name = os.path.basename(folder)
             paths = sorted(glob.glob(folder + "/*"))
-            self.rows.extend((name, number) for number in range(len(paths)))
+            self.rows.extend(f"{name}/{number}" for number in range(len(paths)))
             self.clips[name] = torch.stack([torch.load(path) for path in paths])
     def __len__(self):
         return len(self.rows)
     def __getitem__(self, index):
-        name, number = self.rows[index]
-        return self.clips[name][number]
+        name, number = self.rows[index].split("/")
+        return self.clips[name][int(number)]
 
 def build(path):
     return DataLoader(Rows(path), num_workers=4)

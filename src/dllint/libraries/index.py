@@ -178,7 +178,7 @@ FUNCTIONS = _joined(one.tensor_functions for one in LIBRARIES)
 ATTRIBUTES = _union(one.tensor_attributes for one in LIBRARIES)
 COMPOSITIONS = _union(one.compositions for one in LIBRARIES)
 NEW_STORAGE = _union(one.new_tensors for one in LIBRARIES)
-KNOWN_PARTS = frozenset(name for name in (*NEW_STORAGE, *MAKERS) if re.search(r"\[\d+\]\Z", name))
+KNOWN_PARTS = frozenset(name for name in (*NEW_STORAGE, *MAKERS, *READERS) if re.search(r"\[\d+\]\Z", name))
 """Items, at a fixed position, of the tuples that calls return: `torchaudio.load[0]`."""
 NETWORKS = re.compile("|".join(pattern for one in LIBRARIES for pattern in one.networks))
 CUDA_CALLS = _joined(one.cuda_calls for one in LIBRARIES)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.values import Const, Display, Function, Mapping, Site
 from dllint.libraries.index import SAME_LENGTH
@@ -31,25 +32,28 @@ def loops(file: SourceFile, region: int) -> list[int]:
     return [index for index in file.regions(region) if file.facts.regions[index].kind in ("for", "while")]
 
 
-def called_in_loop(world: World, file: SourceFile, method: int, depth: int = 0) -> bool:
+def called_in_loop(world: World, file: SourceFile, method: int) -> bool:
     """Whether a method is called in a loop, or by another method of the same object that is: `for path in paths:
     self.read(path)`.
 
     Constructing objects in a loop does not count: each has containers of its own.
     """
+    return next(looped_calls(world, file, method), None) is not None
+
+
+def looped_calls(world: World, file: SourceFile, method: int, depth: int = 0) -> Iterator[tuple[SourceFile, Call]]:
+    """The calls in loops that run a method, itself or through another method of the same object."""
     if limits.COUNTING_DEPTH.reached(depth) or file.scopes[method].name == "__init__":
-        return False
+        return
     for caller in world.calls.callers(Function(file, method)):
         if caller.call < 0 or caller.guessed:
             continue
         call = caller.file.calls[caller.call]
         if loops(caller.file, call.region):
-            return True
+            yield caller.file, call
         params = caller.file.scopes[call.scope].params
-        own = isinstance(call.func, Attribute) and bool(params) and call.func.value == Name(params[0].name)
-        if own and called_in_loop(world, caller.file, call.scope, depth + 1):
-            return True
-    return False
+        if isinstance(call.func, Attribute) and params and call.func.value == Name(params[0].name):
+            yield from looped_calls(world, caller.file, call.scope, depth + 1)
 
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Function
@@ -18,8 +18,8 @@ _SAME_PATH = frozenset({"abspath", "realpath", "normpath", "str", "Path", "resol
 
 
 def is_folder(world: World, expr: Expr, file: SourceFile, scope: int, depth: int = 0) -> bool:
-    """Whether an expression in a function is the folder of a path: `os.path.dirname(path)`, `path.parent`,
-    `os.path.join(path, "..")`, or what a function of the project returns as such."""
+    """Whether an expression in a function is the folder of a path, or its name: `os.path.dirname(path)`, `path.parent`,
+    `os.path.join(path, "..")`, `path.parent.name`, or what a function of the project returns as such."""
     if limits.COUNTING_DEPTH.exceeded(depth):
         return False
     if isinstance(expr, Name):
@@ -27,13 +27,19 @@ def is_folder(world: World, expr: Expr, file: SourceFile, scope: int, depth: int
         bound = bindings[0].expr if len(bindings) == 1 and bindings[0].kind == "value" else None
         return bound is not None and is_folder(world, bound, file, scope, depth + 1)
     if isinstance(expr, Attribute):
-        return expr.attr == "parent"
+        named = expr.attr in ("name", "stem")
+        return expr.attr == "parent" or (named and is_folder(world, expr.value, file, scope, depth + 1))
+    if isinstance(expr, Subscript):
+        # `path.split("/")[-2]`
+        return isinstance(expr.index, Constant) and isinstance(expr.index.value, int) and expr.index.value < -1
     if not isinstance(expr, CallRef):
         return False
     call = file.calls[expr.index]
     name = last_name(call.func)
     if name == "dirname":
         return True
+    if name == "basename":
+        return any(is_folder(world, one.value, file, scope, depth + 1) for one in call.args)
     if name in ("join", "joinpath"):
         return any(
             isinstance(one.value, Constant) and str(one.value.value).strip("/").startswith("..") for one in call.args

@@ -10,12 +10,10 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
-    Comprehension,
     Constant,
     FString,
     List,
     Name,
-    Slice,
     Subscript,
     Tuple,
 )
@@ -24,8 +22,9 @@ from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
+from dllint.project.bound_names import named
 from dllint.project.item_expressions import adds_a_list, bound
-from dllint.project.item_run import Answers, ItemRun, Lookup, named
+from dllint.project.item_run import Answers, ItemRun, Lookup
 from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
 
@@ -38,9 +37,6 @@ _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "one
 
 _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
 """Names of variables and keys that hold paths."""
-
-_PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
-"""Methods that return all keys or entries of a dict."""
 
 _OF_VALUES = frozenset(
     {
@@ -222,6 +218,14 @@ class ItemCode:
         """Whether workers read `self.attr[index]`."""
         return any(True for _ in self.items(value, attr, holder))
 
+    def numbered(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers read `self.attr[index]` by the index as they get it: then it has an element per item."""
+        return any(
+            run.part_of(one.container, attrs, names) and run.is_number_of_item(one.key)
+            for run, attrs, names in self._uses_of(value, attr, holder)
+            for one in run.picking
+        )
+
     def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[key]` with a key taken from a field of an item's record."""
         return any(True for _ in self.items(value, attr, holder, "key"))
@@ -252,7 +256,7 @@ class ItemCode:
 
         Such items are records: items picked from a small table have no named fields.
         """
-        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, "drawn"))
+        return any(self.reads_fields(run, items) for run, items in self.items(value, attr, holder, "drawn"))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset iterate `self.attr`, or look up one item after another."""
@@ -308,7 +312,7 @@ class ItemCode:
 
     def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
-        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder))
+        return any(self.reads_fields(run, items) for run, items in self.items(value, attr, holder))
 
     def has_attributes(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read an attribute of `self.attr[index]` that neither arrays nor tensors, tables and strings
@@ -345,7 +349,7 @@ class ItemCode:
             for expr in run.expressions
         )
 
-    def _fields_of(self, run: ItemRun, items: list[Expr]) -> bool:
+    def reads_fields(self, run: ItemRun, items: list[Expr]) -> bool:
         """Whether a method reads a named field of one of the items."""
         names = self.named_items(run, items)
         return any(
@@ -354,17 +358,6 @@ class ItemCode:
             and isinstance(expr.index.value, str)
             and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
             for expr in run.expressions
-        )
-
-    def goes_into_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
-        record: then each record holds a collection of its own, as the annotations of an image do and the name of a
-        class does not.
-        """
-        return any(
-            _iterates_fields(run, known)
-            for reader, items in self.items(value, attr, holder, "key")
-            for run, known in ((reader, items), *self.handed_on(value, reader, items))
         )
 
     def handed_on(self, value: Instance, run: ItemRun, items: list[Expr]) -> Iterator[tuple[ItemRun, list[Expr]]]:
@@ -427,35 +420,6 @@ class ItemCode:
 
 def _is_called(run: ItemRun, expr: Attribute) -> bool:
     return any(run.file.calls[index].func == expr for index in run.file.calls_of(run.scope))
-
-
-def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
-    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
-    it, `record["boxes"][:9]`."""
-    records = [*items, *bound(run, items)]
-    fields = [
-        expr
-        for expr in run.expressions
-        if isinstance(expr, Subscript)
-        and isinstance(expr.index, Constant)
-        and isinstance(expr.index.value, str)
-        and expr.value in records
-    ]
-    known = [*fields, *bound(run, fields)]
-    if any(
-        isinstance(expr, Subscript) and isinstance(expr.index, Slice) and expr.value in known
-        for expr in run.expressions
-    ):
-        return True
-    iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
-    for expr in run.expressions if known else ():
-        if isinstance(expr, Comprehension):
-            iterated += [clause.iterable for clause in expr.clauses]
-        elif isinstance(expr, CallRef):
-            func = run.file.calls[expr.index].func
-            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
-                iterated.append(func.value)
-    return any(part in known for expr in iterated for part in walk(expr, run.file))
 
 
 def _without_keys(expr: Expr | None) -> Expr | None:

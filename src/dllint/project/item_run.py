@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -30,6 +30,7 @@ from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.bound_names import first_number, named, unpacked
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ _OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
-_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING
+_OF_PATHS = frozenset({"basename", "splitext", "relpath", "normpath"})
+"""Last names of functions that compute the name of an item from its path."""
+
+_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING | _OF_PATHS
 """The same for results computed from a field of a record."""
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
@@ -129,6 +133,9 @@ class ItemRun:
     def _is_index(self, expr: Expr) -> bool:
         """Whether an expression draws a number in place of the index: not one below a constant, which may number the
         entries of a small table."""
+        if isinstance(expr, Subscript) and expr.index == Constant(0):
+            # `torch.randint(size, (1,))[0]`
+            return self._is_index(expr.value)
         called = self.file.calls[expr.index] if isinstance(expr, CallRef) else None
         if called is not None and isinstance(called.func, Attribute) and last_name(called.func) in ("item", "tolist"):
             return self._is_index(called.func.value)
@@ -148,11 +155,11 @@ class ItemRun:
                 # An item may be requested by several numbers, and a batch by a list of them.
                 parts = fields or self._is_given(event.value)
                 if event.kind == "assign":
-                    unpacked = not parts and isinstance(event.value, CallRef)
-                    for name, value in _unpacked(event) if unpacked else named(event.target, event.value, parts):
+                    called = not parts and isinstance(event.value, CallRef)
+                    for name, value in unpacked(event) if called else named(event.target, event.value, parts):
                         if self.derived(value, known, fields):
                             known.add(name)
-                elif event.kind == "for" and self._is_given(event.value):
+                elif event.kind == "for" and self._numbers_items(event.value, known, fields):
                     known.update(name for name, _ in named(event.target, event.value, True))
             if len(known) == before:
                 break
@@ -178,6 +185,14 @@ class ItemRun:
         """Whether an expression draws a random number, or one random element."""
         return isinstance(expr, CallRef) and last_name(self.file.calls[expr.index].func) in _DRAWS
 
+    def _numbers_items(self, iterable: Expr, known: set[str], fields: bool) -> bool:
+        """Whether a loop iterates the index that is given, or counts from a number of the item, or between fields of
+        its record, as a slice does: `range(start, start + self.size)`."""
+        start = first_number(iterable, self.file)
+        if start is None:
+            return self._is_given(iterable)
+        return self.derived(start, known, fields) or (not fields and self.derived(start, self.fields, fields=True))
+
     def _is_given(self, expr: Expr) -> bool:
         """Whether an expression is a parameter that holds an index, or iterates over one."""
         if isinstance(expr, CallRef):
@@ -192,6 +207,10 @@ class ItemRun:
             case Name():
                 return expr.id in names
             case Subscript(CallRef(made), Constant(int(part))) if not fields and part in self._answered(made, names):
+                return True
+            case Subscript(CallRef(made), Constant()) if last_name(self.file.calls[made].func) == "divmod":
+                parts = [argument.value for argument in self.file.calls[made].args[:1]]
+            case Subscript(CallRef(), Constant(0)) if self.draws_index and self._is_index(expr):
                 return True
             case Subscript():
                 parts = (expr.index, expr.value) if fields else (expr.index,)
@@ -236,6 +255,11 @@ class ItemRun:
         if isinstance(func, Attribute):
             return bool(self.receiver) and func.value == Name(self.receiver)
         return isinstance(func, Name)
+
+    def is_number_of_item(self, expr: Expr) -> bool:
+        """Whether an expression is the index as it is given, at most moved by a number: `index + 1`."""
+        parts = [part for part in without_calls(expr) if isinstance(part, BinOp)]
+        return self.direct(expr) and all(part.op in ("+", "-") for part in parts)
 
     def direct(self, expr: Expr) -> bool:
         """Whether an expression is the index itself, or a number computed from it and constants."""
@@ -443,28 +467,3 @@ class Answers:
             if not parts and callee.derived(event.value, callee.index):
                 found.add(None)
         return frozenset(found)
-
-
-def _unpacked(event: Event) -> Iterator[tuple[str, Expr]]:
-    """The names that an assignment of a call's result binds, each with its part of the result."""
-    assert event.target is not None
-    assert event.value is not None
-    if isinstance(event.target, Name):
-        yield event.target.id, event.value
-    for position, part in enumerate(event.target.elements if isinstance(event.target, (Tuple, List)) else ()):
-        if isinstance(part, Name):
-            yield part.id, Subscript(event.value, Constant(position))
-
-
-def named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:
-    """The names that an assignment binds, each with its expression; with `fields`, the parts of an unpacked value
-    too."""
-    if isinstance(target, Name):
-        yield target.id, value
-    elif isinstance(target, (Tuple, List)):
-        values = value.elements if isinstance(value, (Tuple, List)) else ()
-        for position, part in enumerate(target.elements):
-            if len(values) == len(target.elements):
-                yield from named(part, values[position], fields)
-            elif fields:
-                yield from named(part, value, fields)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, Subscript, Tuple
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import Class, Const, Instance, Site
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
+    from dllint.inference.engine import World
     from dllint.project.item_code import By, ItemCode
     from dllint.project.item_run import ItemRun
 
@@ -31,7 +32,7 @@ _SURELY_OF_TEXTS = re.compile(
 
 _TEXT = re.compile(
     r"(?:^|_)(?:text|caption|sentence|transcript|transcription|prompt|question|utterance|description|review"
-    r"|tweet|smiles|instruction|passage)s?(?:_?[ab12])?$",
+    r"|tweet|smiles|wkt|instruction|passage)s?(?:_?[ab12])?$",
     re.IGNORECASE,
 )
 """Names of columns, fields and variables that hold strings of natural language, or notations as long."""
@@ -60,7 +61,8 @@ def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | No
     """Whether workers read `self.attr[index]`, or a field of it, under a name that speaks of a text, or give it to a
     function with such a name."""
     own = bool(_TEXT.search(attr))
-    known = {id(run): _Parts(run, items) for run, items in code.items(value, attr, holder, by)}
+    world = code.world
+    known = {id(run): _Parts(world, run, items) for run, items in code.items(value, attr, holder, by)}
     for run in code.all_runs(value) if known else ():
         given: list[Expr] = [
             Name(name)
@@ -68,7 +70,7 @@ def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | No
             if (parts := known.get(id(caller))) is not None and parts.is_part(expr)
         ]
         if given and id(run) not in known:
-            known[id(run)] = _Parts(run, given)
+            known[id(run)] = _Parts(world, run, given)
         found = known.get(id(run))
         if found is not None and (own or found.are_named()):
             return True
@@ -78,7 +80,8 @@ def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | No
 class _Parts:
     """The items of an attribute in one function, and their fields, read by nothing but their keys."""
 
-    def __init__(self, run: ItemRun, items: list[Expr]) -> None:
+    def __init__(self, world: World, run: ItemRun, items: list[Expr]) -> None:
+        self.world = world
         self.run = run
         self.items = items
         self.names: set[str] = set()
@@ -92,7 +95,9 @@ class _Parts:
     def is_part(self, expr: Expr) -> bool:
         while expr not in self.items:
             # Which field a variable names may differ from one dataset of the class to the next.
-            if isinstance(expr, Attribute) or (isinstance(expr, Subscript) and not isinstance(expr.index, Name)):
+            if isinstance(expr, Attribute) or (
+                isinstance(expr, Subscript) and (not isinstance(expr.index, Name) or self._string(expr.index))
+            ):
                 expr = expr.value
             elif isinstance(expr, CallRef):
                 call = self.run.file.calls[expr.index]
@@ -114,19 +119,29 @@ class _Parts:
                 return True
         return any(_TEXT.search(name) and self.is_part(expr) for name, expr in _held_under(self.run))
 
-    @staticmethod
-    def _is_text(expr: Expr) -> bool:
+    def _is_text(self, expr: Expr) -> bool:
         """Whether one of the keys that an item is read by speaks of a text: `rows[index]["text"]`,
         `table["text"][index]`, `table.loc[index, "text"]`."""
         while isinstance(expr, (Subscript, Attribute)):
-            keys: tuple[object, ...] = (expr.attr,) if isinstance(expr, Attribute) else ()
+            keys: tuple[str, ...] = (expr.attr,) if isinstance(expr, Attribute) else ()
             if isinstance(expr, Subscript):
                 parts = expr.index.elements if isinstance(expr.index, Tuple) else (expr.index,)
-                keys = tuple(part.value for part in parts if isinstance(part, Constant))
-            if any(isinstance(key, str) and _TEXT.search(key) for key in keys):
+                keys = tuple(self._string(part) for part in parts)
+            if any(_TEXT.search(key) for key in keys):
                 return True
             expr = expr.value
         return False
+
+    def _string(self, key: Expr) -> str:
+        """The one string that a key is known to be, its own or that of a setting, `row[self.text_column]`; else ""."""
+        if isinstance(key, Constant):
+            return key.value if isinstance(key.value, str) else ""
+        if not isinstance(key, (Name, Attribute)):
+            return ""
+        site = Site(self.run.file, self.run.scope, 0, (0, 0), self.run.run.frame)
+        found = {one.value if isinstance(one, Const) else None for one in self.world.values.evaluate(key, site)}
+        only = found.pop() if len(found) == 1 else None
+        return only if isinstance(only, str) else ""
 
 
 def _held_under(run: ItemRun) -> Iterator[tuple[str, Expr]]:

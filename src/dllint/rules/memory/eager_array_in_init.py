@@ -21,6 +21,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import grows_when_forked
+from dllint.rules.memory.tables import kept_table
 from dllint.rules.memory.unpickled_arrays import UnpickledArrays
 from dllint.span import Span
 
@@ -112,7 +113,7 @@ def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, val
     """Whether forked workers read texts of a table: DLL302 says what they cost."""
     kept, holder = keeping.kept, keeping.holder.of
     assert isinstance(holder, Class)
-    if not grows_when_forked(regimes) or project.ask(Records).table(kept) is None:
+    if not grows_when_forked(regimes) or kept_table(project.ask(Records), kept) is None:
         return False
     return named_as_text(project.item_code, value, kept.attr, holder)
 

@@ -16,7 +16,6 @@ from dllint.facts.nodes import (
     Dict,
     List,
     Name,
-    Slice,
     Subscript,
     Tuple,
 )
@@ -26,10 +25,9 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value, Values
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import last_name
-from dllint.project.folders import is_folder
 from dllint.project.handles import Handles
 from dllint.project.item_run import ItemRun
+from dllint.rules.memory.cache_keys import varies_by_item
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 
 _ADDING = frozenset({"append", "add", "setdefault", "extend", "update"})
 _REMOVING = frozenset({"pop", "popitem", "popleft", "clear", "move_to_end", "remove", "discard"})
-_PROCESS_KEYS = frozenset({"getpid", "get_ident", "current_process", "get_worker_info", "get_rank", "getppid"})
 
 _MANY_ITEMS = 10_000
 """Results from which on a bounded cache counts as one that keeps all: as many as a small data set has items."""
@@ -116,7 +113,11 @@ class Caches:
                     if held.file and holder != value:
                         continue
                     known = (held.file or holder.of.key, held.name)
-                    if known in seen or self._is_bounded(run, one.region) or not self._depends(run, one.key):
+                    if (
+                        known in seen
+                        or self._is_bounded(run, one.region)
+                        or not varies_by_item(self.world, run, one.key, value)
+                    ):
                         continue
                     if self._is_begun_here(run, one):
                         continue
@@ -273,24 +274,6 @@ class Caches:
                 if isinstance(owner, Class) and expr.attr in owner.file.bindings(owner.scope):
                     return _Variable(owner.file.path, expr.attr, owner.scope)
         return None
-
-    def _depends(self, run: ItemRun, key: Expr | None) -> bool:
-        """Whether the key differs per item, and not per process or per folder of files. An appended value has no key
-        and counts as different per item."""
-        if key is None:
-            return True
-        if is_folder(self.world, key, run.file, run.scope):
-            return False
-        if isinstance(key, (Slice, Constant)) or not run.derived(key, run.fields, fields=True):
-            return False
-        named = [event.value for event in run.events if event.target == key and event.value is not None]
-        for expr in (key, *named):
-            for part in walk(expr, run.file):
-                if isinstance(part, CallRef) and last_name(run.file.calls[part.index].func) in _PROCESS_KEYS:
-                    return False
-                if isinstance(part, BinOp) and part.op == "%":
-                    return False
-        return True
 
     def _is_bounded(self, run: ItemRun, region: int) -> bool:
         """Whether the statement is guarded by a comparison with the length of the cache or another bound."""

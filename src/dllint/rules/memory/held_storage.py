@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import (
     Attribute,
     BinOp,
-    BoolOp,
     CallRef,
     Compare,
     Comprehension,
@@ -24,12 +23,13 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference.values import Const, Display, External, Frame, Instance, Mapping, Site, Unknown, Value
+from dllint.inference.values import Const, External, Frame, Instance, Site, Unknown
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.rules.memory.batch_containers import grows, leaves_out_one, makes_missing
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -356,14 +356,15 @@ class Body:
         if any(event.target == container and event.detail == Operator("+") for event in events):
             # A list to which something is added remains that list.
             values = [value for value in values if not isinstance(value, Unknown)]
-        if not values or not all(map(_grows, values)):
+        if not values or not all(map(grows, values)):
             return False
         if self.region is None and not self._is_older(container):
             return False
         for event in self.file.scopes[self.scope].events:
             if not self.inside(event.region) or event.target is None:
                 continue
-            if (event.target == container and not isinstance(event.detail, Operator)) or (
+            made_anew = event.target == container and not isinstance(event.detail, Operator)
+            if (made_anew and not makes_missing(event, self.file)) or (
                 event.kind == "delete" and isinstance(event.target, Subscript)
             ):
                 return False
@@ -394,7 +395,7 @@ class Body:
                 if not isinstance(part, Compare):
                     continue
                 if self.file.encloses(index, region):
-                    if _leaves_out_one(entry.expr, entry.holds):
+                    if leaves_out_one(entry.expr, entry.holds):
                         continue
                     return True
                 operands = [part.left, *(right for _, right in part.comparisons)]
@@ -473,13 +474,6 @@ class Body:
         return False
 
 
-def _grows(value: Value) -> bool:
-    """Whether a value is a list or a dict, or a deque without a maximum length."""
-    if isinstance(value, Instance) and value.of == External("collections.deque") and value.file is not None:
-        return not any(one.keyword == "maxlen" for one in value.file.calls[value.call].args) and value.call >= 0
-    return isinstance(value, Mapping) or (isinstance(value, Display) and value.kind == "list")
-
-
 def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
     """Whether a device is created only if CUDA is not available, or by a conditional expression."""
     tests = [file.facts.regions[one].expr for one in file.regions(call.region)]
@@ -492,11 +486,3 @@ def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
         if expr is not None
         for part in walk(expr, file)
     )
-
-
-def _leaves_out_one(test: Expr, holds: bool) -> bool:
-    """Whether a branch runs for all values but one: `x is not None`, or the `else` of `x.shape[0] == 1`."""
-    parts = test.values if isinstance(test, BoolOp) else (test,)
-    compared = [op for part in parts if isinstance(part, Compare) for op, _ in part.comparisons]
-    wanted = ("!=", "is not") if holds else ("==", "is")
-    return len(compared) == len(parts) and all(op in wanted for op in compared)

@@ -19,7 +19,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference import limits
-from dllint.inference.values import External, Function, Instance, Site, Value
+from dllint.inference.values import Class, External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
 from dllint.linking.source import RegionRef, SourceFile, last_name
@@ -187,10 +187,26 @@ class Batches:
                     for loader in self.loaders(argument.value, site, depth + 1):
                         found[loader.file.path, loader.call] = loader
             return list(found.values())
+        call = site.file.calls[expr.index] if isinstance(expr, CallRef) else None
+        if call is not None and call.func == Name("iter") and len(call.args) == 1:
+            return self.loaders(call.args[0].value, site, depth + 1)
+        if call is not None and isinstance(call.func, Attribute) and call.func.attr == "__iter__":
+            own = self._of_own_class(call.func.value, site)
+            return own or self.loaders(call.func.value, site, depth + 1)
         for value in self.world.values.evaluate(expr, site):
             for loader in self._of_value(value, depth):
                 found[loader.file.path, loader.call] = loader
         return list(found.values())
+
+    def _of_own_class(self, base: Expr, site: Site) -> list[Loader]:
+        """The loaders whose own class, or a base class of theirs, contains `super().__iter__()`."""
+        parent = isinstance(base, CallRef) and site.file.calls[base.index].func == Name("super")
+        owner = site.file.method_of(site.scope) if parent else None
+        if owner is None:
+            return []
+        cls = Class(site.file, owner)
+        line = self.world.hierarchy.line
+        return [one for one in self._by_call.values() if one.cls is not None and cls in line(one.cls)]
 
     def _of_value(self, value: Value, depth: int) -> list[Loader]:
         if not isinstance(value, Instance) or value.file is None:

@@ -11,16 +11,23 @@ from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.arrays import Array
+from dllint.project.class_keys import is_of_class
 from dllint.project.datasets import Keeping, Kept
-from dllint.project.item_code import By
+from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.project.record_fields import fields_taken, goes_into_fields
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
+from dllint.rules.memory.listed_positions import looked_up_by_positions
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
 from dllint.rules.memory.readings import Held, Reading
-from dllint.rules.memory.records_per_item import RecordsPerItem
+from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
+from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
+
+_TEXTS = frozenset({LINES, TEXT, ROWS, COLUMN, RECORDS})
+"""Kinds of readings that texts under the names of items may come from."""
 
 
 def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]]:
@@ -34,50 +41,76 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         collected = project.collected.many(kept.values)
         if collected is not None and not _may_be_objects(project, collected):
             continue
-        table = records.table(kept)
+        table = kept_table(records, kept)
         if table is not None and named_as_text(code, value, kept.attr, holder):
             yield keeping, table
             continue
         if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
             continue
         held = records.kept(kept)
-        if held is None:
-            filled = _under_tuples(project, value, kept, holder)
-            if filled is not None:
-                yield keeping, Held(None, None, filled, keys=True)
-                continue
-            filled = project.ask(RecordsPerItem).filled(value, kept, holder)
-            if filled is not None:
-                tensors = any(many.kept == kept for many in project.tensors.many(value))
-                yield keeping, Held(None, None, filled, tensors=tensors)
-            continue
-        reading = held.reading
-        by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
-        if not by_item and code.keyed(value, kept.attr, holder):
-            texts_of_items = held.reading is not None and held.reading.kind in (LINES, TEXT)
-            records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
-            nested = records_of and code.goes_into_fields(value, kept.attr, holder)
-            texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
-            by_item = nested or texts_of_items or records.grouped(kept)
-        whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
-        if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
-            continue
-        if not by_item and not (whole and code.read(value, kept.attr, holder)):
-            continue
-        if reading is not None and _makes_paths(project, value, kept.attr, reading, holder):
-            continue
-        texts = (ask(code, value, kept.attr, holder) for ask in (taken_as_text, named_as_text))
-        if reading is not None and reading.kind == COLUMN and not any(texts):
-            continue
-        opaque = reading is not None and reading.kind == OPAQUE and (collected is not None or not reading.seen)
-        fields_of = (code.has_fields, code.drawn, code.has_attributes, code.goes_into_fields)
-        by_field = any(ask(value, kept.attr, holder) for ask in fields_of)
-        by_field = by_field or (opaque and are_lists_or_strings(code, value, kept.attr, holder))
-        if opaque and (collected is not None or not by_field):
-            continue
-        if reading is not None and reading.kind == OPAQUE and _is_chosen(project, value):
-            continue
-        yield keeping, held
+        known = held is not None and not _is_unclear(project, value, kept, holder, held, collected)
+        if not known:
+            # Whatever a pickle holds, records that the program makes of it are known by how they are made.
+            held = _made(project, value, kept, holder)
+        if held is not None and (not known or _looked_up(project, value, kept, holder, held)):
+            yield keeping, held
+
+
+def _made(project: Project, value: Instance, kept: Kept, holder: Class) -> Held | None:
+    """The objects of an attribute that are known by how the program fills it."""
+    filled = _under_tuples(project, value, kept, holder)
+    if filled is not None:
+        return Held(None, None, filled, keys=True)
+    filled = project.ask(RecordsPerItem).filled(value, kept, holder)
+    if filled is None:
+        return None
+    return Held(None, None, filled, tensors=any(many.kept == kept for many in project.tensors.many(value)))
+
+
+def _is_unclear(
+    project: Project, value: Instance, kept: Kept, holder: Class, held: Held, collected: Array | None
+) -> bool:
+    """Whether objects come from a file of any content, and nothing that workers do with them tells more."""
+    code, reading = project.item_code, held.reading
+    if reading is None or reading.kind != OPAQUE:
+        return False
+    if collected is not None or _is_chosen(project, value):
+        return True
+    by_field = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.drawn, code.has_attributes))
+    by_field = by_field or goes_into_fields(code, value, kept.attr, holder)
+    return not reading.seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)
+
+
+def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, held: Held) -> bool:
+    """Whether workers look up the objects of an attribute, one or some for each item, and not as paths."""
+    code, reading = project.item_code, held.reading
+    if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
+        return False
+    by_item = _by_item(code, value, kept.attr, holder) or looked_up_by_positions(project, value, kept.attr, holder)
+    keyed = not by_item and _by_item(code, value, kept.attr, holder, "key")
+    if keyed:
+        texts_of_items = reading is not None and reading.kind in _TEXTS
+        records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
+        nested = records_of and goes_into_fields(code, value, kept.attr, holder)
+        texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
+        by_item = nested or texts_of_items or project.ask(Records).grouped(kept)
+    whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
+    if not by_item and not (whole and code.read(value, kept.attr, holder)):
+        return False
+    if reading is None:
+        return True
+    if _makes_paths(project, value, kept.attr, reading, holder):
+        return False
+    by: By = "key" if keyed else "index"
+    texts = (ask(code, value, kept.attr, holder, by) for ask in (taken_as_text, named_as_text))
+    return reading.kind != COLUMN or any(texts)
+
+
+def _by_item(code: ItemCode, value: Instance, attr: str, holder: Class, by: By = "index") -> bool:
+    """Whether workers look up what belongs to an item, and not to its class, or iterate over it all."""
+    if any(not is_of_class(run, one) for run, items in code.items(value, attr, holder, by) for one in items):
+        return True
+    return by == "index" and any(ask(value, attr, holder) for ask in (code.iterated, code.drawn))
 
 
 def _is_chosen(project: Project, value: Instance) -> bool:
@@ -116,8 +149,9 @@ class _Items:
 def _one_per_item(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
     """Whether an attribute has one element per item of the dataset: a dict has, where the numbers of items are keys."""
     code, attr = project.item_code, kept.attr
-    numbered = any(isinstance(one, Mapping) for one in kept.values)
-    return code.indexed(value, attr, holder) and (numbered or code.measured(value, attr, holder))
+    numbers = any(isinstance(one, Mapping) for one in kept.values)
+    known = (ask(value, attr, holder) for ask in (code.measured, code.numbered))
+    return code.indexed(value, attr, holder) and (numbers or any(known))
 
 
 def _may_be_objects(project: Project, array: Array) -> bool:
@@ -131,6 +165,8 @@ def _may_be_objects(project: Project, array: Array) -> bool:
 def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading, holder: Class) -> bool:
     """Whether the workers make paths from the lines or table rows that an attribute holds."""
     code, kind = project.item_code, reading.kind
+    if kind in (LINES, ROWS) and len(fields_taken(code, value, attr, holder)) >= WIDE:
+        return False
     if kind == LINES and reading.under:
         return holds_paths(project.world, code, value, attr, reading.under, holder)
     # Where a decorator hides which index workers look up, every look-up counts.

@@ -57,7 +57,9 @@ from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings, is_column, without_values
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
+from dllint.rules.memory.table_columns import is_column, without_values
+from dllint.rules.memory.tables import listed_rows
 from dllint.span import Span
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
@@ -97,7 +99,7 @@ class Records(Readings):
         held = [self._collection(value, 0) for value in some]
         if held and all(held):
             return held[0]
-        listed = self._listed_rows(kept)
+        listed = listed_rows(self, kept)
         if listed is not None:
             return Held(listed, None)
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
@@ -116,19 +118,6 @@ class Records(Readings):
         if made and all(made):
             return Held(None, None, made[0])
         return None
-
-    def _listed_rows(self, kept: Kept) -> Reading | None:
-        """The reading whose rows `list(load_dataset(path))`, or whose cells `list(table["text"])`, makes objects of;
-        None for anything else."""
-        made = kept.store.value
-        call = kept.site.file.calls[made.index] if isinstance(made, CallRef) else None
-        if call is None or call.func not in (Name("list"), Name("tuple"), Name("sorted")) or not call.args:
-            return None
-        rows = call.args[0].value
-        found = self.trace(rows, kept.site)
-        if found is not None and found.kind == FRAME and is_column(rows):
-            return replace(found, kind=COLUMN, level=0)
-        return replace(found, kind=ROWS, level=0, seen=True) if found is not None and found.kind == HUB else None
 
     def _is_configured(self, kept: Kept) -> bool:
         """Whether an attribute is a parameter that an entry of a file is passed to by its name, as
@@ -153,36 +142,14 @@ class Records(Readings):
         """The many Python objects that a value is a collection of; None if it is none."""
         return self._collection(value, 0)
 
-    def table(self, kept: Kept) -> Held | None:
-        """The table of pandas that an attribute keeps, or a column of it, whose strings are Python objects."""
-        written = kept.store.value
-        if self._listed_rows(kept) is not None:
-            return None
-        for value in kept.values:
-            reading = self.of_instance(value) or self._array_of_column(value) if isinstance(value, Instance) else None
-            # `frame.text` and `frame["text"].values` are attributes of what is external.
-            if reading is None and isinstance(value, (Unknown, External)) and written is not None:
-                reading = self.trace(written, kept.site)
-            if reading is not None and reading.kind == FRAME:
-                return Held(reading, None)
-        return None
-
-    def _array_of_column(self, value: Instance) -> Reading | None:
-        """The reading of the table whose column becomes an array: `np.array(table["text"])`."""
-        if not isinstance(value.of, External) or canonical(value.of.name) not in ("numpy.array", "numpy.asarray"):
-            return None
-        args = value.file.calls[value.call].args if value.file is not None and value.call >= 0 else ()
-        if len(args) != 1 or value.file is None:
-            return None
-        found = self.trace(args[0].value, self.world.call_site(value.file, value.call, value.frame))
-        return found if found is not None and found.kind == FRAME and is_column(without_values(args[0].value)) else None
-
     def grouped(self, kept: Kept) -> bool:
         """Whether an attribute keeps a dict of lists, in which records are grouped by one of their fields."""
         inside = (self.world.mappings.values_of(value) for value in kept.values)
         return any(isinstance(one, Display) for values in inside if values for one in values)
 
     def _collection(self, value: Value, depth: int) -> Held | None:
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
         if inside is not None:
             return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
@@ -252,6 +219,10 @@ class Records(Readings):
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
+            # `{name: defaultdict(list) for name in names}`
+            held = self._filled_inside(value, expr.element, inside(expr, site), depth)
+            if held is not None:
+                return held
         if isinstance(expr, CallRef) and site.file.calls[expr.index].args:
             reading = self.through_call(expr.index, site)
             return self._whole(reading) if reading is not None else None
@@ -298,6 +269,9 @@ class Records(Readings):
             traced = self.trace(change.value, where)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None, _statement(change))
+            if traced is not None and looped and isinstance(value, Mapping) and _is_cell(traced):
+                # Whether it is a text or a number shows where workers read it.
+                return Held(replace(traced, kind=COLUMN, level=0), None, _statement(change))
             held = self._filled_inside(value, change.value, where, depth)
             if held is not None:
                 return held
@@ -425,8 +399,9 @@ class Records(Readings):
     def _filled_inside(self, value: Display | Mapping, expr: Expr, site: Site, depth: int) -> Held | None:
         """The objects in a container of the program that is an element of another one, or is added to it."""
         for one in self.world.values.evaluate(expr, site):
-            if isinstance(one, (Display, Mapping)) and one != value:
-                held = self.filled(one, depth + 1)
+            made = self.world.mappings.values_of(one) if isinstance(one, Instance) else None
+            if one != value and (isinstance(one, (Display, Mapping)) or made is not None):
+                held = self._collection(one, depth + 1)
                 if held is not None:
                     return held
         return None
@@ -462,7 +437,7 @@ class Records(Readings):
         # A table of pyarrow or polars holds no Python objects, wherever it is kept.
         if found.kind == HANDLE or (found.kind == COLUMNS and not found.level):
             return None
-        return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
+        return None if not depth and (found.kind == FRAME or (found.kind == ROWS and _is_cell(found))) else found
 
     def _record(self, expr: Dict, site: Site, depth: int) -> Reading | None:
         """The reading that an entry of a dict comes from, with the keys of all entries that come from one."""
@@ -531,6 +506,11 @@ class Records(Readings):
         if each is None or (count := items(self.datasets, value)) is None:
             return None
         return count * (each + POINTER)
+
+
+def _is_cell(reading: Reading) -> bool:
+    """Whether a reading is a single cell of a table."""
+    return (reading.kind == ROWS and reading.level > 1) or (reading.kind == COLUMN and reading.level == 1)
 
 
 def _as_rows(reading: Reading) -> Reading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
@@ -28,19 +27,23 @@ from dllint.inference.values import Class, Const, Display, External, Instance, M
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.counting import iterations, loops
+from dllint.project.counting import loops
+from dllint.rules.memory.data_loops import NUMERIC, DataLoops, Loop, is_counter, is_range
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.inference.engine import World
     from dllint.project.datasets import Datasets
 
-_RANGES = frozenset({"range", "trange", "arange"})
 _PAIRING = frozenset({"zip", "product", "zip_longest"})
 """Last names of functions that make a tuple per element of what they are given."""
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
 _RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
 """Bases of classes whose objects keep no more than what their constructors put into them."""
-_NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
+_PAIR = 2
+_ARRAYS = ("torch.", "numpy.", "PIL.", "cv2.")
+
+_Place = tuple[SourceFile, Span]
 
 
 def stays_empty(datasets: Datasets, value: Value) -> bool:
@@ -58,26 +61,31 @@ class MadeInLoops:
     def __init__(self, datasets: Datasets) -> None:
         self.datasets = datasets
         self.world = datasets.world
+        self.loops = DataLoops(datasets)
 
-    def made(self, value: Value) -> tuple[SourceFile, Span] | None:
+    def made(self, value: Value) -> _Place | None:
         """Where a list gets a new object, or a dict a new number as a key, per pass of loops over data; None if none
         does so provably."""
         if isinstance(value, Mapping):
             return self._numbered(value)
-        if not isinstance(value, Display) or value.kind == "tuple":
+        return self._of_list(value, [], 0)
+
+    def _of_list(self, value: Value, around: list[Loop], depth: int) -> _Place | None:
+        """Where a list gets a new object per pass; `around` are loops around the place that takes the list."""
+        if not isinstance(value, Display) or value.kind == "tuple" or limits.COUNTING_DEPTH.exceeded(depth):
             return None
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):
-            return None if expr.kind == "generator" else self._of_comprehension(expr, site, [])
+            return None if expr.kind == "generator" else self._of_comprehension(expr, site, around)
         changes = [one for one in self.datasets.filling(value) if one.kind in ("add", "extend")]
         for change in limits.CHANGES.first(changes):
             where = self.world.mappings.changed_at(change, value)
-            found = None if change.value is None else self._of_change(change, change.value, where)
+            found = self._of_change(change, where, site, around, depth)
             if found is not None:
                 return found
         return None
 
-    def _numbered(self, value: Mapping) -> tuple[SourceFile, Span] | None:
+    def _numbered(self, value: Mapping) -> _Place | None:
         """Where loops put a number, or a tuple of some, under a number that they count:
         `self.frames[count] = frame`."""
         changes = [one for one in self.datasets.filling(value) if one.kind == "set"]
@@ -89,7 +97,7 @@ class MadeInLoops:
                 continue
             if not self.is_number(change.value, where) and not self._is_new(change.value, where):
                 continue
-            if self._many(list(self._around(where))):
+            if self.loops.many(list(self.loops.around(where, value.written.site))):
                 return change.place()
         return None
 
@@ -97,7 +105,7 @@ class MadeInLoops:
         """Whether the key of a dict is a number: one that is computed from a number, as no array can be a key."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return False
-        if isinstance(key, BinOp) and key.op in _NUMERIC:
+        if isinstance(key, BinOp) and key.op in NUMERIC:
             return any(self._numbers_entries(side, site, depth + 1) for side in (key.left, key.right))
         if self.is_number(key, site):
             return True
@@ -107,27 +115,107 @@ class MadeInLoops:
             for one in own
         )
 
-    def _of_change(self, change: Change, added: Expr, where: Site) -> tuple[SourceFile, Span] | None:
-        around = list(self._around(where))
-        if change.kind == "extend" and isinstance(added, Comprehension):
+    def _of_change(self, change: Change, where: Site, made: Site, further: list[Loop], depth: int) -> _Place | None:
+        added = change.value
+        if added is None:
+            return None
+        own = list(self.loops.around(where, made))
+        around = own + [one for one in further if one not in own]
+        if change.kind == "add":
+            return change.place() if self._is_one_per_pass(added, where, around) else None
+        if isinstance(added, Comprehension):
             return self._of_comprehension(added, where, around)
-        if change.kind == "extend" and self._pairs_numbers(added, where, around):
+        if self._pairs_numbers(added, where, around):
             return change.place()
-        for expr in (added,) if change.kind == "add" else added.elements if isinstance(added, (List, Tuple)) else ():
-            if self._is_new(expr, where) and self._many(around):
-                return change.place()
-        return None
+        if isinstance(added, (List, Tuple)):
+            several = any(self._is_one_per_pass(one, where, around) for one in added.elements)
+            return change.place() if several else None
+        # A list for each file, which a loop around this one fills, or a function that it calls.
+        lists = self.world.values.evaluate(added, where) if isinstance(added, (Name, CallRef)) and around else ()
+        found = (self._of_list(one, around, depth + 1) for one in lists)
+        return next((one for one in found if one is not None), None)
 
-    def _of_comprehension(
-        self, expr: Comprehension, site: Site, around: list[tuple[Expr, Site]]
-    ) -> tuple[SourceFile, Span] | None:
+    def _of_comprehension(self, expr: Comprehension, site: Site, around: list[Loop]) -> _Place | None:
         within = inside(expr, site)
-        loops_of_it = [(clause.iterable, within) for clause in expr.clauses]
-        if not self._is_new(expr.element, within) or not self._many(loops_of_it + around):
+        loops_of_it = [(clause.iterable, within) for clause in reversed(expr.clauses)]
+        if not self._is_one_per_pass(expr.element, within, loops_of_it + around):
             return None
         return site.file, site.file.facts.regions[within.region].span
 
-    def _pairs_numbers(self, added: Expr, where: Site, around: list[tuple[Expr, Site]]) -> bool:
+    def _is_one_per_pass(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
+        """Whether an expression makes a new object of numbers, strings and records, or of a path and the number of a
+        part of the file, in each pass of loops over data."""
+        return self.loops.many(around) and (self._is_new(expr, site) or self._is_part(expr, site, around))
+
+    def _is_part(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
+        """Whether an expression makes a new object with the number of a part, what the part is of, and more:
+        `(path, start, end)`.
+
+        What is made for each part, its own path or its pixels, is no new object beside that. A pair of a path and a
+        number is a labelled path.
+        """
+        parts = self._parts(expr, site)
+        if parts is None or len(parts[0]) <= _PAIR:
+            return False
+        exprs, at = parts
+        counted = [one for one in exprs if self._is_part_number(one, at, around)]
+        others = [one for one in exprs if one not in counted]
+        return bool(counted) and not any(self._names_part(one, at, around) or self._is_array(one, at) for one in others)
+
+    def _is_part_number(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
+        """Whether an expression is the number of a part, or one computed from it: `start + self.size`."""
+        if isinstance(expr, CallRef):
+            call = site.file.calls[expr.index]
+            given = [one.value for one in call.args] if last_name(call.func) in _OF_NUMBERS else []
+            return any(self._is_part_number(one, site, around) for one in given)
+        if isinstance(expr, BinOp):
+            sides = (expr.left, expr.right) if expr.op in NUMERIC - {"%"} else ()
+            return any(self._is_part_number(one, site, around) for one in sides)
+        return isinstance(expr, Name) and self.loops.numbers_parts(expr, site.file, around)
+
+    def _names_part(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
+        names = (one for one in walk(expr, site.file) if isinstance(one, Name))
+        return any(self.loops.numbers_parts(one, site.file, around) for one in names)
+
+    def _is_array(self, expr: Expr, site: Site) -> bool:
+        return any(
+            isinstance(one, Instance) and isinstance(one.of, External) and one.of.name.startswith(_ARRAYS)
+            for one in self.world.values.evaluate(expr, site)
+        )
+
+    def _parts(self, expr: Expr, site: Site) -> tuple[list[Expr], Site] | None:
+        """What an expression puts into a new tuple, list, dict or record, and where; None for any other."""
+        expr = as_display(expr, site.file)
+        if isinstance(expr, Name):
+            made = self.world.values.evaluate(expr, site)
+            places = [_made_at(self.world, one) for one in made]
+            beside = [one for one in places if one is not None and one[1].file is site.file]
+            if len(made) != 1 or not beside or beside[0][1].scope != site.scope:
+                return None
+            expr, site = as_display(beside[0][0], site.file), beside[0][1]
+        if isinstance(expr, Dict):
+            return [one for _, one in expr.items], site
+        if isinstance(expr, (Tuple, List)):
+            return list(expr.elements), site
+        if not isinstance(expr, CallRef) or not self._makes_record(expr, site) or self._constructs(expr, site):
+            return None
+        return [one.value for one in site.file.calls[expr.index].args], site
+
+    def _constructs(self, expr: CallRef, site: Site) -> bool:
+        """Whether a class has a constructor of its own, which may make a path of what it is given."""
+        classes = (one.of for one in self.world.values.evaluate(expr, site) if isinstance(one, Instance))
+        return any(isinstance(one, Class) and self.world.hierarchy.method(one, "__init__") for one in classes)
+
+    def _makes_record(self, expr: CallRef, site: Site) -> bool:
+        made = self.world.values.evaluate(expr, site)
+        args = site.file.calls[expr.index].args
+        return (
+            bool(made)
+            and all(isinstance(one, Instance) and self.is_record(one.of) for one in made)
+            and all(one.keyword not in ("*", "**") for one in args)
+        )
+
+    def _pairs_numbers(self, added: Expr, where: Site, around: list[Loop]) -> bool:
         """Whether an expression makes tuples of numbers, `zip([i] * size, range(size))`, one per number below a bound
         that data tells."""
         while isinstance(added, CallRef) and last_name(where.file.calls[added.index].func) in SAME_LENGTH:
@@ -138,59 +226,15 @@ class MadeInLoops:
         if not isinstance(added, CallRef) or last_name(where.file.calls[added.index].func) not in _PAIRING:
             return False
         columns = [argument.value for argument in where.file.calls[added.index].args]
-        counted = [(one, where) for one in columns if _is_range(one, where.file)]
-        numbers = all(_is_range(one, where.file) or self._repeats_a_number(one, where) for one in columns)
-        return numbers and bool(counted) and self._many([counted[0], *around])
+        counted = [(one, where) for one in columns if is_range(one, where.file)]
+        numbers = all(is_range(one, where.file) or self._repeats_a_number(one, where) for one in columns)
+        return numbers and bool(counted) and self.loops.many([counted[0], *around])
 
     def _repeats_a_number(self, expr: Expr, site: Site) -> bool:
         if not isinstance(expr, BinOp) or expr.op != "*":
             return False
         lists = [one for one in (expr.left, expr.right) if isinstance(one, List)]
         return len(lists) == 1 and all(self.is_number(one, site, 0) for one in lists[0].elements)
-
-    def _around(self, where: Site) -> Iterator[tuple[Expr, Site]]:
-        """What the loops around a place iterate, innermost first."""
-        for index in loops(where.file, where.region):
-            region = where.file.facts.regions[index]
-            if region.kind == "for" and region.expr is not None:
-                yield region.expr, where._replace(region=region.parent, at=(region.span.line, region.span.column))
-
-    def _many(self, iterated: list[tuple[Expr, Site]]) -> bool:
-        """Whether two nested loops run as often as data tells, or one does for each number below a length."""
-        unknown = [one for one in iterated if iterations(self.datasets, *one) is None]
-        if len(unknown) > 1:
-            return any(self._counts_data(expr, site) for expr, site in unknown)
-        return any(self._is_length(expr, site) for expr, site in unknown)
-
-    @staticmethod
-    def _is_length(expr: Expr, site: Site) -> bool:
-        """Whether an expression is `range(len(data))`, or `range(sum(lengths))`."""
-        parts = list(walk(expr, site.file))
-        names = [last_name(site.file.calls[part.index].func) for part in parts if isinstance(part, CallRef)]
-        return ("len" in names or "sum" in names) and any(name in _RANGES for name in names)
-
-    def _counts_data(self, expr: Expr, site: Site) -> bool:
-        """Whether the passes of a loop are more than a number that someone chooses."""
-        if not isinstance(expr, CallRef) or not _is_range(expr, site.file):
-            return True
-        bounds = [argument.value for argument in site.file.calls[expr.index].args]
-        return any(self._is_measured(part, site) for part in bounds)
-
-    def _is_measured(self, bound: Expr, site: Site) -> bool:
-        """Whether a bound is computed, or a local variable for the length or a dimension of data."""
-        if not isinstance(bound, Name):
-            return not isinstance(bound, (Constant, Attribute))
-        found = self.world.symbols.lookup(bound.id, site)
-        return bool(found) and all(
-            where.scope == site.scope
-            and binding.expr is not None
-            and any(
-                (isinstance(part, Attribute) and part.attr == "shape")
-                or (isinstance(part, CallRef) and last_name(where.file.calls[part.index].func) == "len")
-                for part in walk(binding.expr, where.file)
-            )
-            for binding, where in found
-        )
 
     # What is put in
 
@@ -209,26 +253,18 @@ class MadeInLoops:
 
     def _is_made_beside(self, value: Value, site: Site) -> bool:
         """Whether a loop in the same function makes a new value each time."""
-        if isinstance(value, (Display, Mapping)):
-            expr, made = value.written.expr, value.written.site
-        elif isinstance(value, Instance) and value.file is not None and value.call >= 0:
-            expr, made = CallRef(value.call), self.world.call_site(value.file, value.call, value.frame)
-        else:
+        place = _made_at(self.world, value)
+        if place is None:
             return False
+        expr, made = place
         same = made.file is site.file and made.scope == site.scope
         return same and bool(loops(site.file, made.region)) and self._is_new(expr, made)
 
     def _is_new_object(self, expr: CallRef, site: Site) -> bool:
         """Whether a call creates an object of a plain class of the project of numbers, strings and records:
         `Window(number, start)`."""
-        made = self.world.values.evaluate(expr, site)
         args = site.file.calls[expr.index].args
-        return (
-            bool(made)
-            and bool(args)
-            and all(isinstance(one, Instance) and self.is_record(one.of) for one in made)
-            and all(one.keyword not in ("*", "**") and self._is_plain(one.value, site, 0) for one in args)
-        )
+        return bool(args) and self._makes_record(expr, site) and all(self._is_plain(one.value, site, 0) for one in args)
 
     def is_record(self, of: Class | External) -> bool:
         """Whether a class is one of the project's with no other base than those of records."""
@@ -257,7 +293,7 @@ class MadeInLoops:
             case Constant():
                 return not isinstance(expr.value, str)
             case BinOp():
-                return expr.op in _NUMERIC and all(
+                return expr.op in NUMERIC and all(
                     self.is_number(side, site, depth + 1) for side in (expr.left, expr.right)
                 )
             case IfExp():
@@ -265,7 +301,7 @@ class MadeInLoops:
             case CallRef():
                 return last_name(site.file.calls[expr.index].func) in _OF_NUMBERS
             case Name():
-                return self._is_counter(expr, site) or self._is_known_number(expr, site)
+                return is_counter(expr, site) or self._is_known_number(expr, site)
             case Attribute() | Subscript() | Element():
                 return self._is_known_number(expr, site)
         return False
@@ -274,34 +310,11 @@ class MadeInLoops:
         values = self.world.values.evaluate(expr, site)
         return bool(values) and all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in values)
 
-    def _is_counter(self, expr: Name, site: Site) -> bool:
-        """Whether a name is the variable of a loop over a range, the number that `enumerate` gives, or one that counts
-        by constants: `i = 0`, `i += 1`."""
-        events = site.file.scopes[site.scope].events
-        if any(
-            expr.id in _counters(event.target, event.value, site.file)
-            for event in events
-            if event.kind == "for" and event.target is not None and event.value is not None
-        ):
-            return True
-        own = [event for event in events if event.target == expr]
-        return bool(own) and all(one.kind == "assign" and _counts(expr, one.value) for one in own)
 
-
-def _counts(name: Name, value: Expr | None) -> bool:
-    """Whether an assigned expression is a number, or the name with numbers added."""
-    if isinstance(value, BinOp) and value.op in _NUMERIC:
-        return all(one == name or _counts(name, one) for one in (value.left, value.right))
-    return isinstance(value, Constant) and isinstance(value.value, (int, float))
-
-
-def _is_range(expr: Expr, file: SourceFile) -> bool:
-    return isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) in _RANGES
-
-
-def _counters(target: Expr, iterable: Expr, file: SourceFile) -> Iterator[str]:
-    """The variable of a loop over a range, or the one for the number that `enumerate` gives."""
-    last = last_name(file.calls[iterable.index].func) if isinstance(iterable, CallRef) else None
-    first = target.elements[0] if isinstance(target, (Tuple, List)) else target
-    if isinstance(first, Name) and (last == "enumerate" if first is not target else last in _RANGES):
-        yield first.id
+def _made_at(world: World, value: Value) -> tuple[Expr, Site] | None:
+    """The expression that makes a container or an object, and where it stands; None for other values."""
+    if isinstance(value, (Display, Mapping)):
+        return value.written.expr, value.written.site
+    if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+        return CallRef(value.call), world.call_site(value.file, value.call, value.frame)
+    return None

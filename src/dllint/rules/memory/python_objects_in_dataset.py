@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.memory_trend import grows
 from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import Class, Const, Instance
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
@@ -19,6 +19,7 @@ from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.kept_objects import many_objects
 from dllint.rules.memory.lists_as_datasets import constructing_base, dataset_argument, records_given
+from dllint.rules.memory.objects_made_in_loops import stays_empty
 from dllint.rules.memory.readings import Held, grows_when_forked
 from dllint.span import Span
 
@@ -32,7 +33,7 @@ MIB = 1 << 20
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
-    known: dict[Instance, list[tuple[Keeping, Held]]] = {}
+    known: dict[Instance, list[tuple[Keeping, Held, tuple[Place, ...]]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -44,8 +45,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 use = _given(project, loader, place, value.of.name, name)
                 causes.add(use, (file.path, call))
             if value not in known:
-                known[value] = list(many_objects(project, value))
-            for keeping, held in known[value]:
+                known[value] = list(_with_places(project, value))
+            for keeping, held, places in known[value]:
                 kept = keeping.kept
                 if held.table and not grows_when_forked(regimes):
                     continue
@@ -64,7 +65,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, regime = max(judged, key=lambda pair: pair[0])
                 finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
-                use = Use(finding, project.loader_place(loader), rank, tuple(_kept_at(keeping)), methods)
+                use = Use(finding, project.loader_place(loader), rank, places, methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
         reading = records_given(project, loader) if project.regimes(loader) else None
         argument = dataset_argument(loader) if reading is not None else None
@@ -82,6 +83,29 @@ def _kept_at(keeping: Keeping) -> Iterator[Place]:
         leads = keeping.through
         yield Place(leads.file.path, leads.span, f"kept here as `{leads.attr}`, which holds it")
     yield Place(keeping.kept.file.path, keeping.kept.span, f"kept here as `{keeping.path}`")
+
+
+def _with_places(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held, tuple[Place, ...]]]:
+    """The attributes of a dataset that hold many objects, each with where it is set."""
+    found = list(many_objects(project, value))
+    keeps = list(project.datasets.keeps(value)) if found else []
+    for keeping, held in found:
+        yield keeping, held, (*_kept_at(keeping), *_set_elsewhere(project, keeping, keeps))
+
+
+def _set_elsewhere(project: Project, keeping: Keeping, keeps: list[Keeping]) -> Iterator[Place]:
+    """The other places that fill the same attribute before workers start: a branch that loads what another one
+    makes."""
+    for other in keeps:
+        kept = other.kept
+        if (
+            (other.holder, kept.attr) != (keeping.holder, keeping.kept.attr)
+            or not other.initial
+            or kept == keeping.kept
+        ):
+            continue
+        if not all(isinstance(one, Const) or stays_empty(project.datasets, one) for one in kept.values):
+            yield Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
 
 
 def _given(

@@ -64,6 +64,7 @@ from dllint.libraries.records import (
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project, Regime
+from dllint.rules.memory.table_columns import is_column, without_values
 from dllint.span import Span
 
 MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap", "process_map", "thread_map"})
@@ -429,7 +430,11 @@ class Readings(ABC):
             return None
         kind, level = found
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
-            return Reading(kind, level, value.file, value.call) if self._collects(value) else None
+            if self._collects(value):
+                return Reading(kind, level, value.file, value.call)
+            # What a function makes of each cell shows where workers read it.
+            cells = kind == COLUMN and ".groupby" not in value.of.name
+            return Reading(kind, level, value.file, value.call) if cells else None
         return Reading(kind, level, value.file, value.call)
 
     @staticmethod
@@ -474,18 +479,6 @@ def _is_text(reading: Reading) -> bool:
 
 def _splits(file: SourceFile, index: int) -> bool:
     return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
-
-
-def without_values(expr: Expr) -> Expr:
-    """The column whose array an expression is: `table["text"]` of `table["text"].values`."""
-    return expr.value if isinstance(expr, Attribute) and expr.attr == "values" else expr
-
-
-def is_column(expr: Expr | None) -> bool:
-    """Whether an expression selects a column of a table, judged by its syntax: `table.text`, `table["text"]`."""
-    if isinstance(expr, Attribute):
-        return expr.attr not in NO_COLUMNS
-    return isinstance(expr, Subscript) and isinstance(expr.index, Constant)
 
 
 def _counts(expr: Expr, file: SourceFile) -> bool:

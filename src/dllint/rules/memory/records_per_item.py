@@ -5,13 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Starred, Tuple
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
-from dllint.inference.values import NONE, Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
+from dllint.inference.values import (
+    NONE,
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Site,
+    Unknown,
+    Value,
+)
 from dllint.libraries.index import RECORD_MAKERS, canonical
 from dllint.libraries.records import gives_tokens
 from dllint.linking.expressions import as_display
@@ -20,12 +32,16 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
+from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.path_lists import PATH, used_parts
 from dllint.span import Span
 
 _FEW = 3
 """Fields beside a path from which on a record is more than a labelled path."""
+
+WIDE = 4
+"""Fields, a path among them, from which on a record of strings, or of other records, is more than a labelled path."""
 
 _Place = tuple[SourceFile, Span]
 
@@ -54,6 +70,9 @@ class RecordsPerItem:
         lists = all(isinstance(one, Display) for one in known)
         texts = lists and named_as_text(code, value, kept.attr, holder)
         taken_apart = lists and any(ask(value, kept.attr, holder) for ask in (code.read_by_name, code.unpacked))
+        # A few scenes, or stores, have attributes too.
+        one_each = lists and any(ask(value, kept.attr, holder) for ask in (code.measured, code.numbered))
+        taken_apart = taken_apart or (one_each and code.has_attributes(value, kept.attr, holder))
         # Only what the source does not show is known by its use alone.
         by_use = texts or (taken_apart and not any(self._shows(one) for one in known))
         if not by_use and not all(self._holds_records(one, 0) for one in known):
@@ -64,17 +83,22 @@ class RecordsPerItem:
         paths = any(PATH in kinds for kinds in parts.values()) or code.used_as_path(value, kept.attr, holder)
         others = [part for part, kinds in parts.items() if part and PATH not in kinds]
         # Beside a path, a tuple hardly holds more than labels.
-        if paths and (not code.read_by_name(value, kept.attr, holder) or len(others) < _FEW):
+        labelled = not code.read_by_name(value, kept.attr, holder) or len(others) < _FEW
+        taken = fields_taken(code, value, kept.attr, holder)
+        nested = len(taken) >= WIDE and any(len(key) > 1 for key in taken)
+        if paths and labelled and not nested:
             return None
         return places[0]
 
     def _place(self, value: Value, depth: int) -> _Place | None:
         """Where a container grows with data."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None
         if isinstance(value, Instance):
             # A defaultdict grows with the lists that it makes.
             inside = self.world.mappings.values_of(value) or ()
             return next((place for one in inside if (place := self._place(one, depth + 1)) is not None), None)
-        if not isinstance(value, (Display, Mapping)) or limits.COUNTING_DEPTH.exceeded(depth):
+        if not isinstance(value, (Display, Mapping)):
             return None
         return self.world.memory.remember(self._grown, (value, depth), lambda: self._find(value, depth), None)
 
@@ -155,9 +179,16 @@ class RecordsPerItem:
             return len(written.items) > 1
         if isinstance(written, CallRef) and gives_tokens(site.file.calls[written.index]):
             return True
+        if isinstance(written, CallRef) and self._returns_dict(written, site):
+            return True
         # A function that gives None for some items makes records of the others.
         values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
         return bool(values) and all(self._is_made_of_parts(one) for one in values)
+
+    def _returns_dict(self, expr: CallRef, site: Site) -> bool:
+        """Whether a function of the project returns what it puts several named entries into: `row["boxes"] = boxes`."""
+        callees = self.world.calls.callees(site.file, expr.index, site.frame)
+        return bool(callees) and all(isinstance(one, Function) and _returns_entries(one) for one in callees)
 
     def _is_plain(self, value: Instance) -> bool:
         """Whether an object is a mere record: its class has no methods but special ones, it was given several fields,
@@ -191,3 +222,17 @@ class RecordsPerItem:
             if len(parts) > 1:
                 return True
         return self._place(value, 1) is not None
+
+
+def _returns_entries(function: Function) -> bool:
+    events = function.file.scopes[function.scope].events
+    returned = [one.value for one in events if one.kind == "return" and one.value is not None]
+    entries = [
+        (one.target.value, one.target.index.value)
+        for one in events
+        if isinstance(one.target, Subscript)
+        and isinstance(one.target.index, Constant)
+        and isinstance(one.target.index.value, str)
+    ]
+    named = [{key for base, key in entries if base == one} for one in returned if isinstance(one, Name)]
+    return bool(named) and len(named) == len(returned) and all(len(keys) > 1 for keys in named)

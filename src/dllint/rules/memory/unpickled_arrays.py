@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from dllint.libraries.index import MAKERS, canonical
 from dllint.libraries.records import OPAQUE
 from dllint.linking.source import last_name
 from dllint.project.arrays import Array
+from dllint.project.class_keys import is_of_class
 from dllint.project.collected_arrays import put_by, written
 from dllint.rules.memory.objects_from_files import Records
 
@@ -31,10 +31,6 @@ _TAKING_ARRAYS = frozenset({"from_numpy"})
 
 _POSITIONS = frozenset({"permutation", "randperm", "argsort", "flatnonzero"})
 """Last names of functions that return an array of positions."""
-_CLASSES = re.compile(
-    r"label|class|cls|categor|(?:^|_)(?:cat|target|y|task|domain|lang|language|speaker|spk)(?:_|$)", re.I
-)
-"""Names of variables and keys that hold the class of an item, or what many items share."""
 
 
 class UnpickledArrays:
@@ -145,23 +141,15 @@ def _is_array(run: ItemRun, items: list[Expr]) -> bool:
 def _of_single_items(run: ItemRun, items: list[Expr]) -> list[Expr]:
     """Of what a function looks up, the entries that belong to one item: also those of a dict per class,
     `self.shapes[category][name]`."""
-    of_classes = [one for one in items if _is_of_class(one)]
+    of_classes = [one for one in items if is_of_class(run, one)]
     return [one for one in items if one not in of_classes] + [
         one
         for one in run.expressions
         if isinstance(one, Subscript)
         and one.value in of_classes
         and not isinstance(one.index, (Constant, Slice, Tuple))
-        and not _is_of_class(one)
+        and not is_of_class(run, one)
     ]
-
-
-def _is_of_class(item: Expr) -> bool:
-    """Whether an entry is looked up by the class of an item, as an embedding of a label is: such entries are few."""
-    if not isinstance(item, Subscript):
-        return False
-    name = item.index.value if isinstance(item.index, Constant) else last_name(item.index)
-    return isinstance(name, str) and _CLASSES.search(name) is not None
 
 
 def _are_positions(run: ItemRun, expr: Expr | None) -> bool:

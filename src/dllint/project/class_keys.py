@@ -1,0 +1,44 @@
+"""Look-ups by the class of an item: their entries are few, and what many items share."""
+
+from __future__ import annotations
+
+import re
+
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
+from dllint.facts.schema import Expr
+from dllint.linking.source import last_name
+from dllint.project.folders import is_folder
+from dllint.project.item_run import ItemRun
+
+_CLASSES = re.compile(
+    r"label|class|cls|categor|(?:^|_)(?:cat|target|y|task|domain|lang|language|speaker|spk)(?:_|$)", re.I
+)
+"""Names of variables and keys that hold the class of an item, or what many items share."""
+
+
+def is_of_class(run: ItemRun, item: Expr) -> bool:
+    """Whether an entry is looked up by the class of an item, or by the folder that it is in, as an embedding of a label
+    is: `prompts[label]`, `prompts[self.labels[index]]`, `prompts[path.parent.name]`."""
+    key: Expr | None = item.index if isinstance(item, Subscript) else None
+    if isinstance(item, CallRef) and run.file.calls[item.index].args:
+        key = run.file.calls[item.index].args[0].value
+    if key is not None and is_folder(run.answers.world, key, run.file, run.scope):
+        return True
+    name = _name_of(run, key)
+    return isinstance(name, str) and _CLASSES.search(name) is not None
+
+
+def _name_of(run: ItemRun, key: Expr | None) -> object:
+    """The name or the key that says what a key is: "label" for `str(row["label"])`, "labels" for
+    `self.labels[index].item()`."""
+    while True:
+        if isinstance(key, CallRef):
+            call = run.file.calls[key.index]
+            converted = [one.value for one in call.args] if isinstance(call.func, Name) else []
+            key = call.func.value if isinstance(call.func, Attribute) else converted[0] if converted else None
+        elif isinstance(key, Subscript) and isinstance(key.index, Constant) and isinstance(key.index.value, str):
+            return key.index.value
+        elif isinstance(key, Subscript):
+            key = key.value
+        else:
+            return key.value if isinstance(key, Constant) else last_name(key) if key is not None else None

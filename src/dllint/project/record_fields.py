@@ -1,0 +1,96 @@
+"""The fields of the records that workers look up: how many they take, and what they do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List, Slice, Starred, Subscript, Tuple
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Instance
+from dllint.linking.expressions import walk
+from dllint.project.item_expressions import bound
+
+if TYPE_CHECKING:
+    from dllint.project.item_code import By, ItemCode
+    from dllint.project.item_run import ItemRun
+
+_PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
+"""Methods that return all keys or entries of a dict."""
+
+_Key = tuple[object, ...]
+"""The keys that lead from a record to a field: `("boxes", 0)`."""
+
+
+def fields_taken(
+    code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index"
+) -> set[tuple[object, ...]]:
+    """The keys of the fields of `self.attr[index]` that workers take: `path, (start, end) = self.rows[index]` takes
+    (0,), (1, 0) and (1, 1)."""
+    taken: set[_Key] = set()
+    for run, items in code.items(value, attr, holder, by):
+        known: dict[Expr, _Key] = dict.fromkeys((*items, *bound(run, items)), ())
+        for event in run.events:
+            if event.kind == "assign" and event.target is not None and event.value in known:
+                taken.update(_unpacked(event.target, known[event.value]))
+        taken.update(key for expr in run.expressions if (key := _field(expr, known)))
+    return {key for key in taken if not any(len(other) > len(key) and other[: len(key)] == key for other in taken)}
+
+
+def _unpacked(target: Expr, key: _Key) -> Iterator[_Key]:
+    for position, part in enumerate(target.elements if isinstance(target, (Tuple, List)) else ()):
+        if isinstance(part, (Tuple, List)):
+            yield from _unpacked(part, (*key, position))
+        elif not isinstance(part, Starred):
+            yield *key, position
+
+
+def _field(expr: Expr, known: dict[Expr, _Key]) -> _Key | None:
+    """The keys by which an expression takes a field of a record; None for another expression."""
+    if expr in known:
+        return known[expr]
+    if not isinstance(expr, Subscript) or not isinstance(expr.index, Constant):
+        return None
+    base = _field(expr.value, known)
+    return None if base is None else (*base, expr.index.value)
+
+
+def goes_into_fields(code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+    """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
+    record: then each record holds a collection of its own, as the annotations of an image do and the name of a
+    class does not.
+    """
+    return any(
+        _iterates_fields(run, known)
+        for reader, items in code.items(value, attr, holder, "key")
+        for run, known in ((reader, items), *code.handed_on(value, reader, items))
+    )
+
+
+def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
+    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
+    it, `record["boxes"][:9]`."""
+    records = [*items, *bound(run, items)]
+    fields = [
+        expr
+        for expr in run.expressions
+        if isinstance(expr, Subscript)
+        and isinstance(expr.index, Constant)
+        and isinstance(expr.index.value, str)
+        and expr.value in records
+    ]
+    known = [*fields, *bound(run, fields)]
+    if any(
+        isinstance(expr, Subscript) and isinstance(expr.index, Slice) and expr.value in known
+        for expr in run.expressions
+    ):
+        return True
+    iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
+    for expr in run.expressions if known else ():
+        if isinstance(expr, Comprehension):
+            iterated += [clause.iterable for clause in expr.clauses]
+        elif isinstance(expr, CallRef):
+            func = run.file.calls[expr.index].func
+            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
+                iterated.append(func.value)
+    return any(part in known for expr in iterated for part in walk(expr, run.file))

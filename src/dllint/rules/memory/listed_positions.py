@@ -1,0 +1,69 @@
+"""Records that workers look up by the positions which belong to an item: `for number in self.windows[index]:
+self.frames[number]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Function, Instance
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.project import Project
+    from dllint.project.datasets import Kept
+    from dllint.project.item_run import ItemRun
+
+_COUNTING = frozenset({"range", "arange", "permutation", "randperm"})
+
+
+def looked_up_by_positions(project: Project, value: Instance, attr: str, holder: Class) -> bool:
+    """Whether workers look up named fields of `self.attr[number]` for each number of a list that belongs to the item,
+    and whose numbers count the entries of `self.attr`."""
+    code = project.item_code
+    for run, items in code.items(value, attr, holder, "any"):
+        for lists in {name for item in items for name in _lists_of(run, item)}:
+            if code.reads_fields(run, items) and any(
+                _counts(project, kept, attr) for kept in project.datasets.kept(value) if kept.attr == lists
+            ):
+                return True
+    return False
+
+
+def _lists_of(run: ItemRun, item: Expr) -> Iterator[str]:
+    """The attribute whose entry for the item a loop iterates, where an entry is looked up by the loop's variable."""
+    key = item.index if isinstance(item, Subscript) else None
+    for event in run.events if isinstance(key, Name) else ():
+        iterated = event.value if event.kind == "for" and event.target == key else None
+        attribute = iterated.value if isinstance(iterated, Subscript) and run.derived(iterated, run.index) else None
+        if isinstance(attribute, Attribute) and attribute.value == Name(run.receiver):
+            yield attribute.attr
+
+
+def _counts(project: Project, kept: Kept, attr: str) -> bool:
+    """Whether what an attribute keeps is made, there or in a function that returns it, of the numbers below
+    `len(self.attr)`."""
+    written = kept.store.value
+    if written is None:
+        return False
+    if any(_is_count(part, kept.file, attr) for part in walk(written, kept.file)):
+        return True
+    if not isinstance(written, CallRef):
+        return False
+    callees = project.world.calls.callees(kept.site.file, written.index, kept.site.frame)
+    return any(
+        _is_count(CallRef(call), one.file, attr)
+        for one in callees
+        if isinstance(one, Function)
+        for call in one.file.calls_of(one.scope)
+    )
+
+
+def _is_count(expr: Expr, file: SourceFile, attr: str) -> bool:
+    if not isinstance(expr, CallRef) or last_name(file.calls[expr.index].func) not in _COUNTING:
+        return False
+    parts = [part for one in file.calls[expr.index].args for part in walk(one.value, file)]
+    return any(isinstance(part, Attribute) and part.attr == attr for part in parts)
