@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
@@ -43,6 +43,24 @@ class SharedGenerator:
     draws: tuple[tuple[SourceFile, Span], ...]
 
 
+class _Wanted(NamedTuple):
+    """A generator that an object keeps as `attr`.
+
+    `maker` is the function that made it, if workers run that function too: they then have others from the same call.
+    """
+
+    attr: str
+    value: Value
+    maker: tuple[str, int] | None
+
+    @classmethod
+    def among(cls, piece: Piece, runs: list[WorkerRun]) -> _Wanted:
+        attr, value = piece.path.rsplit(".", 1)[-1], piece.value
+        made = isinstance(value, Instance) and value.file is not None and value.call >= 0
+        maker = (value.file.path, value.file.calls[value.call].scope) if made else None
+        return cls(attr, value, maker if any((run.file.path, run.scope) == maker for run in runs) else None)
+
+
 class Generators:
     """Finds the generators that all workers of a loader share, in one project."""
 
@@ -63,10 +81,11 @@ class Generators:
             kept = piece.kept
             if kept is None or kept.owner is None or not self._made_early(kept, runs):
                 continue
-            attr = piece.path.rsplit(".", 1)[-1]
-            if self._reseeded(attr, piece.value, api, runs):
+            wanted = _Wanted.among(piece, runs)
+            users = [run for run in runs if (run.file.path, run.scope) != wanted.maker]
+            if self._reseeded(wanted, api, users):
                 continue
-            draws = tuple(self._draws(attr, piece.value, api, runs))
+            draws = tuple(self._draws(wanted, api, users))
             if draws:
                 yield SharedGenerator(f"{name}.{piece.path}", api, kept, self._made(piece.value), draws)
 
@@ -111,23 +130,21 @@ class Generators:
             return True
         return kept.initial and not runs_in_loop(self.world, kept.file, kept.scope)
 
-    def _reseeded(self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]) -> bool:
+    def _reseeded(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun]) -> bool:
         for run in runs:
-            if any(store.key == attr or store.key == "state" for store in run.file.stores(run.scope)):
+            if any(store.key == wanted.attr or store.key == "state" for store in run.file.stores(run.scope)):
                 return True
             for index in run.file.calls_of(run.scope):
                 func = run.file.calls[index].func
                 if (
                     isinstance(func, Attribute)
                     and func.attr in api.reseeding
-                    and self._is(func.value, attr, value, run)
+                    and self._is(func.value, wanted, run)
                 ):
                     return True
         return False
 
-    def _draws(
-        self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]
-    ) -> Iterator[tuple[SourceFile, Span]]:
+    def _draws(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun]) -> Iterator[tuple[SourceFile, Span]]:
         for run in runs:
             for index in run.file.calls_of(run.scope):
                 call = run.file.calls[index]
@@ -135,10 +152,10 @@ class Generators:
                 drawn = (
                     isinstance(func, Attribute)
                     and func.attr not in UNDRAWING
-                    and self._is(func.value, attr, value, run)
+                    and self._is(func.value, wanted, run)
                 )
                 if not drawn and self._from_outside(run, index):
-                    drawn = any(self._is(argument.value, attr, value, run) for argument in call.args)
+                    drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
                 if drawn:
                     yield run.file, call.span
 
@@ -150,16 +167,20 @@ class Generators:
         site = self.world.call_site(run.file, index, run.frame)
         return any(isinstance(value, External) for value in self.world.values.evaluate(call.func, site))
 
-    def _is(self, expr: Expr, attr: str, value: Value, run: WorkerRun) -> bool:
+    def _is(self, expr: Expr, wanted: _Wanted, run: WorkerRun) -> bool:
         """Whether an expression in worker code evaluates to that generator."""
+        value = wanted.value
         if not isinstance(value, Instance) or not (
-            isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == attr)
+            isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == wanted.attr)
         ):
             return False
         end = run.file.scopes[run.scope].span
         site = Site(run.file, run.scope, 0, (end.end_line, end.end_column), run.frame)
         return any(
-            isinstance(one, Instance) and one.file is value.file and one.call == value.call
+            isinstance(one, Instance)
+            and one.file is value.file
+            and one.call == value.call
+            and (wanted.maker is None or one.frame is value.frame)
             for one in self.world.values.evaluate(expr, site)
         )
 

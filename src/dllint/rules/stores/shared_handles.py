@@ -62,9 +62,15 @@ def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
 def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Shared | None:
     """A handle that a function caches per process, if the parent calls that function before the workers start.
 
-    The call is made during a dataset's construction, or by another method of the dataset.
+    The call is made during the construction of a dataset or of the object whose method makes the loader, or by another
+    method of the dataset.
     """
     key = (cached.file.path, cached.scope)
+    owner = loader.file.method_of(loader.file.calls[loader.call].scope)
+    if owner is not None:
+        hops = project.datasets.init_code(Class(loader.file, owner)).get(key)
+        if hops is not None and not any(hop.guessed for hop in hops):
+            return Shared(cached.opener, cached.label, cached.file, cached.call, loader, hops)
     found: Shared | None = None
     for dataset in project.dataset_objects(loader):
         assert isinstance(dataset.of, Class)
