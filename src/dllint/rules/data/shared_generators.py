@@ -136,11 +136,7 @@ class Generators:
                 return True
             for index in run.file.calls_of(run.scope):
                 func = run.file.calls[index].func
-                if (
-                    isinstance(func, Attribute)
-                    and func.attr in api.reseeding
-                    and self._is(func.value, wanted, run)
-                ):
+                if isinstance(func, Attribute) and func.attr in api.reseeding and self._is(func.value, wanted, run):
                     return True
         return False
 
@@ -149,11 +145,7 @@ class Generators:
             for index in run.file.calls_of(run.scope):
                 call = run.file.calls[index]
                 func = call.func
-                drawn = (
-                    isinstance(func, Attribute)
-                    and func.attr not in UNDRAWING
-                    and self._is(func.value, wanted, run)
-                )
+                drawn = isinstance(func, Attribute) and func.attr not in UNDRAWING and self._is(func.value, wanted, run)
                 if not drawn and self._from_outside(run, index):
                     drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
                 if drawn:
