@@ -56,8 +56,9 @@ class _Wanted(NamedTuple):
     @classmethod
     def among(cls, piece: Piece, runs: list[WorkerRun]) -> _Wanted:
         attr, value = piece.path.rsplit(".", 1)[-1], piece.value
-        made = isinstance(value, Instance) and value.file is not None and value.call >= 0
-        maker = (value.file.path, value.file.calls[value.call].scope) if made else None
+        if not isinstance(value, Instance) or value.file is None or value.call < 0:
+            return cls(attr, value, None)
+        maker = value.file.path, value.file.calls[value.call].scope
         return cls(attr, value, maker if any((run.file.path, run.scope) == maker for run in runs) else None)
 
 
