@@ -180,14 +180,8 @@ class Generators:
     # numpy's global generator before torch 1.9
 
     def old_torch(self) -> str | None:
-        """The torch version below 1.9 that a requirements file pins, and the file, as text; None if none does, or if
-        a requirement allows more."""
-        pins = self.versions.of("torch")
-        # A lower bound alone also allows a torch that seeds numpy.
-        if not pins or any(one.operator in (">", ">=") or one.version[:2] >= NUMPY_RESEEDED for one in pins):
-            return None
-        major, minor = pins[0].version[:2]
-        return f"torch {major}.{minor} in {pins[0].path}"
+        """The version of torch that the project requires, as text, if it is one that does not seed NumPy in workers."""
+        return self.versions.below("torch", NUMPY_RESEEDED)
 
     @staticmethod
     def _handles_error(run: WorkerRun, index: int) -> bool:
