@@ -89,3 +89,67 @@ def build(rows, seed):
     "the kept one is seeded for each item": _bag("generator = self.generator.manual_seed(index)"),
 }
 test_found, test_silent = in_one_file("DLL602", FOUND, SILENT, HEAD)
+
+
+LEFT_OUT = """
+class Rows(Dataset):
+    def __init__(self, rows, seed):
+        self.rows = rows
+        self.rng = {made}{mark}
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        {state}
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        {again}
+
+    def __getitem__(self, index):
+        return self.rows[{draw}]
+
+def build(rows, seed):
+    return DataLoader(Rows(rows, seed), num_workers=4{options})
+"""
+
+
+INSIDE = """
+class Rows(Dataset):
+    def __init__(self, rows, seed):
+        self.draws = Draws(rows, seed)
+
+    def __getitem__(self, index):
+        return self.draws.take(index)
+"""
+
+
+def _left_out(mark: str = "", options: str = "", **parts: str) -> str:
+    given = {"made": "np.random.default_rng(seed)", "state": "del state['rng']", "draw": "self.rng.integers(9)"}
+    return LEFT_OUT.format(
+        **(given | {"again": "self.rng = np.random.default_rng()"} | parts), mark=mark, options=options
+    )
+
+
+LEFT_OUT_FOUND = {
+    "forked workers inherit what __getstate__ leaves out": _left_out(MARK),
+    "of torch": _left_out(
+        MARK,
+        made="torch.Generator()",
+        state="state['rng'] = self.rng.get_state()",
+        again="self.rng = make()",
+        draw="torch.randint(9, (1,), generator=self.rng)",
+    ),
+    "of an object inside": _left_out(MARK)
+    .replace("class Rows(Dataset)", "class Draws")
+    .replace("__getitem__", "take")
+    .replace("\ndef build", INSIDE + "\ndef build"),
+}
+LEFT_OUT_SILENT = {
+    "spawned workers make it anew": _left_out(options=", multiprocessing_context='spawn'"),
+    "no draw": _left_out(draw="index"),
+    "each worker makes it anew": _left_out(
+        draw="(self.rng if self.rng is not None else np.random.default_rng()).integers(9)", made="None"
+    ),
+}
+test_left_out, test_left_out_and_silent = in_one_file("DLL602", LEFT_OUT_FOUND, LEFT_OUT_SILENT, HEAD)

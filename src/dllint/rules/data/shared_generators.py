@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import External, Instance, Site, Unknown, Value
+from dllint.inference.values import Class, External, Instance, Site, Unknown, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, WORKER_INFO, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
@@ -34,6 +35,7 @@ class SharedGenerator:
         kept: where it is kept.
         made: the file and the call that created it.
         draws: where workers draw from it.
+        forked: whether only forked workers have it, because the dataset's pickle omits it.
     """
 
     held: str
@@ -41,6 +43,7 @@ class SharedGenerator:
     kept: Kept
     made: tuple[str, int]
     draws: tuple[tuple[SourceFile, Span], ...]
+    forked: bool = False
 
 
 class _Wanted(NamedTuple):
@@ -72,13 +75,17 @@ class Generators:
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
         """The generators that the workers of a loader draw from and that nothing reseeds per worker."""
-        pieces = [(name, piece, api) for name, piece in self._pieces(loader) if (api := self._api(piece.value))]
+        every = chain(
+            ((name, piece, False) for name, piece in self._pieces(loader)),
+            ((name, piece, True) for name, piece in self._left_out(loader)),
+        )
+        pieces = [(name, piece, api, forked) for name, piece, forked in every if (api := self._api(piece.value))]
         if not pieces:
             return
         runs = list(self.project.worker_runs(loader))
         if self._asks_worker(runs) or self._hidden_start(loader):
             return
-        for name, piece, api in pieces:
+        for name, piece, api, forked in pieces:
             kept = piece.kept
             if kept is None or kept.owner is None or not self._made_early(kept, runs):
                 continue
@@ -88,7 +95,7 @@ class Generators:
                 continue
             draws = tuple(self._draws(wanted, api, users))
             if draws:
-                yield SharedGenerator(f"{name}.{piece.path}", api, kept, self._made(piece.value), draws)
+                yield SharedGenerator(f"{name}.{piece.path}", api, kept, self._made(piece.value), draws, forked)
 
     @staticmethod
     def _made(value: Value) -> tuple[str, int]:
@@ -101,6 +108,25 @@ class Generators:
             if (name, piece.value) not in seen:
                 seen.add((name, piece.value))
                 yield name, piece
+
+    def _left_out(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+        """The values that the datasets, or objects inside them, keep and omit from their pickles."""
+        datasets = self.project.datasets
+        holders = [(one.of.name, "", one) for one in self.project.dataset_objects(loader) if isinstance(one.of, Class)]
+        holders += [
+            (name, f"{piece.path}.", piece.value)
+            for name, piece in self.project.dataset_pieces(loader)
+            if isinstance(piece.value, Instance) and isinstance(piece.value.of, Class)
+        ]
+        for name, way, holder in holders:
+            dropped = datasets.dropped(holder)
+            for kept in datasets.kept(holder) if dropped else ():
+                for part in kept.values if kept.attr in dropped else ():
+                    yield name, Piece(f"{way}{kept.attr}", part, kept)
+
+    def left_out(self, loader: Loader) -> set[tuple[str, int]]:
+        """The file and the call that created each generator which the datasets' pickles omit."""
+        return {self._made(piece.value) for _, piece in self._left_out(loader) if self._api(piece.value)}
 
     @staticmethod
     def _api(value: Value) -> Generator | None:
