@@ -46,10 +46,10 @@ class Shared:
 def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
     """All shared handles of a loader whose workers are forked."""
     runs = list(project.worker_runs(loader))
-    for dataset in project.dataset_objects(loader):
-        for handle in project.ask(Handles).kept(dataset):
+    for holder in project.shipped_objects(loader):
+        for handle in project.ask(Handles).kept(holder):
             if handle.opener.harm:
-                found = _Case(project, loader, dataset, handle, runs).shared()
+                found = _Case(project, loader, holder, handle, runs).shared()
                 if found is not None:
                     yield found
     yield from _globals(project, loader, runs)
@@ -84,7 +84,7 @@ def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Sha
 
 
 class _Case:
-    """A handle, the dataset that keeps it, and the loader whose workers use it."""
+    """A handle, the dataset or other object that keeps it, and the loader whose workers use it."""
 
     def __init__(
         self, project: Project, loader: Loader, dataset: Instance, handle: Handle, runs: list[WorkerRun]
