@@ -72,6 +72,7 @@ class Generators:
         self.project = project
         self.world = project.world
         self.versions = versions
+        self._omitted: dict[Instance, tuple[Kept, ...]] = {}
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
         """The generators that the workers of a loader draw from and that nothing reseeds per worker."""
@@ -111,7 +112,6 @@ class Generators:
 
     def _left_out(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
         """The values that the datasets, or objects inside them, keep and omit from their pickles."""
-        datasets = self.project.datasets
         holders = [(one.of.name, "", one) for one in self.project.dataset_objects(loader) if isinstance(one.of, Class)]
         holders += [
             (name, f"{piece.path}.", piece.value)
@@ -119,10 +119,16 @@ class Generators:
             if isinstance(piece.value, Instance) and isinstance(piece.value.of, Class)
         ]
         for name, way, holder in holders:
-            dropped = datasets.dropped(holder)
-            for kept in datasets.kept(holder) if dropped else ():
-                for part in kept.values if kept.attr in dropped else ():
-                    yield name, Piece(f"{way}{kept.attr}", part, kept)
+            for kept in self._omitted_by(holder):
+                yield from ((name, Piece(f"{way}{kept.attr}", part, kept)) for part in kept.values)
+
+    def _omitted_by(self, holder: Instance) -> tuple[Kept, ...]:
+        found = self._omitted.get(holder)
+        if found is None:
+            dropped = self.project.datasets.dropped(holder)
+            kept = self.project.datasets.kept(holder) if dropped else ()
+            found = self._omitted[holder] = tuple(one for one in kept if one.attr in dropped)
+        return found
 
     def left_out(self, loader: Loader) -> set[tuple[str, int]]:
         """The file and the call that created each generator which the datasets' pickles omit."""
