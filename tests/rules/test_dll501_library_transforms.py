@@ -68,6 +68,13 @@ class Soft(T.Augmentation):
     def get_transform(self, image):
         return Soften()
 """
+GRAPHS = """
+from torch_geometric import transforms as T
+
+class Soft(T.BaseTransform):
+    def forward(self, data):
+        return blur(data)
+"""
 OWN_CALL = "\n    def __call__(self, image):\n        return image\n"
 FOUND = {
     "albumentations": _text(ALBUMENTATIONS, "A.Compose([Soft()])", "image=self.paths[index]"),
@@ -79,6 +86,8 @@ FOUND = {
     "torchvision before 0.21": _text(VERSION_2.format(name="_transform"), "Soft()"),
     "torchio": _text(TORCHIO, "torchio.Compose([Soft(p=1)])"),
     "torchio, without a composition": _text(TORCHIO, "Soft()"),
+    "torch_geometric": _text(GRAPHS, "T.Compose([Soft()])"),
+    "torch_geometric, without a composition": _text(GRAPHS, "Soft()"),
     "detectron2, the transform of an augmentation": _text(
         DETECTRON2, "T.AugmentationList([Soft()])", "T.AugInput(self.paths[index])"
     ),
