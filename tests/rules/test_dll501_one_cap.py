@@ -54,6 +54,23 @@ def test_datasets_of_one_loader(told: Callable[..., Any]) -> None:
     assert others == [("words.py", 12, "`cv2.GaussianBlur` starts them too")]
 
 
+def test_the_finding_is_not_beside_itself(told: Callable[..., Any]) -> None:
+    """The workers of one loader run both calls, one after the other: the first of them is the finding."""
+    rows = ROWS.replace(", (5, 5), 0)", ", (5, 5), 0), sharp(index)") + "\nfrom sharp import sharp\n"
+    sharp = "import cv2\n\ndef sharp(image):\n    return cv2.Laplacian(image, 3)\n"
+    files = {
+        "rows.py": rows,
+        "sharp.py": sharp,
+        "words.py": WORDS,
+        "loading.py": LOADING,
+        "train.py": CHOOSING + PROGRAM,
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert (finding.path, finding.span) not in [(one.path, one.span) for one in finding.related]
+
+
 def test_datasets_in_one_file(told: Callable[..., Any]) -> None:
     files = {
         "data.py": ROWS + WORDS.split("import Dataset\n")[1],

@@ -45,7 +45,8 @@ def _everywhere(project: Project, found: list[Uncapped], others: list[Uncapped])
         if one.run.hops and one.run.hops != first.run.hops
     ]
     begun = map(project.ask(OpenCV).beginning, (*found, *others))
-    beginnings = [project.place(hop) for hop in begun if hop is not None]
+    own = first.run.file.path, first.call.span
+    beginnings = [project.place(hop) for hop in begun if hop is not None and (hop.file.path, hop.span) != own]
     return Finding(
         CODE,
         first.run.file.path,
