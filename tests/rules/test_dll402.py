@@ -343,9 +343,78 @@ class Rows(Dataset):
         return get(self.path).read(str(index))
 """,
 }
+COLLATING = """
+from zipfile import ZipFile
+
+class Join:
+    def __init__(self, path):
+        self.path = path
+        {opened}
+
+    def __call__(self, batch):
+        {first}
+        return [self.archive.read(str(index)) for index in batch]
+
+def build(path):
+    join = Join(path)
+    return DataLoader(range(9), num_workers=4, collate_fn=join, multiprocessing_context="fork")
+"""
+FOUND["in the object that collates"] = {
+    "data.py": HEAD + COLLATING.format(opened="self.archive = ZipFile(path)  # DLL402", first="batch = sorted(batch)")
+}
+FOUND["in the object whose method collates"] = {
+    "data.py": HEAD
+    + COLLATING.format(opened="self.archive = ZipFile(path)  # DLL402", first="batch = sorted(batch)")
+    .replace("__call__", "collate")
+    .replace("collate_fn=join", "collate_fn=join.collate")
+}
+MODULE_OF_DATA = """
+from zipfile import ZipFile
+
+_OPENED = {}
+
+def get(path):
+    if path not in _OPENED:
+        _OPENED[path] = ZipFile(path)  # DLL402
+    return _OPENED[path]
+
+def names(path):
+    return get(path).namelist()
+
+class Rows(Dataset):
+    def __init__(self, path, count):
+        self.path = path
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        return get(self.path).read(str(index))
+
+class Data:
+    def __init__(self, path):
+        self.path = path
+        self.count = {count}
+
+    def loader(self):
+        rows = Rows(self.path, self.count)
+        return DataLoader(rows, num_workers=4, multiprocessing_context="fork")
+"""
+FOUND["kept for the process, by the object whose method makes the loader"] = {
+    "data.py": HEAD + MODULE_OF_DATA.replace("{count}", "len(names(path))")
+}
 FOUND |= {f"kept for the process: {name}": {"data.py": HEAD + text + TAIL} for name, text in CACHED.items()}
 
 SILENT: dict[str, str] = {
+    "in the object that collates, with the first batch": HEAD
+    + COLLATING.format(
+        opened="self.archive = None",
+        first="if self.archive is None:\n            self.archive = ZipFile(self.path)",
+    ),
+    "kept for the process, by a function that the object whose method makes the loader does not call": HEAD
+    + MODULE_OF_DATA.replace("  # DLL402", "").replace("{count}", "9")
+    + "\n    def report(self):\n        return names(self.path)\n",
     "kept for the process, and only workers open it": HEAD
     + CACHED["in a dict of a module"].replace("  # DLL402", "").replace("len(get(self.path).namelist())", "9")
     + TAIL,

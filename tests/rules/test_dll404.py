@@ -467,3 +467,45 @@ def test_objects_with_maps_are_arguments_of_processes(call: str, told: Callable[
 )
 def test_objects_without_maps_are_arguments_of_processes(call: str, told: Callable[..., Any]) -> None:
     assert not told({"train.py": SENT.replace("{call}", call)}, **SELECT)
+
+
+KEPT_PART = HEAD + (
+    """
+class Rows(Dataset):
+    def __init__(self, path, first, chosen):
+        rows = np.load(path, mmap_mode="r")
+        self.rows = PART
+"""
+    + READ
+    + """
+def build(path, names):
+    chosen = np.flatnonzero(names)
+    return DataLoader(Rows(path, 4, chosen), num_workers=4, multiprocessing_context="spawn")
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["rows[:]", "rows[first:]", "rows[:, :3]", "rows[..., 0]", "rows[None, :]", "rows[:, first]", "rows[2:][:, 1:]"],
+)
+def test_slices_of_a_map_are_views(part: str, told: Callable[..., Any]) -> None:
+    assert [one.code for one in told({"train.py": KEPT_PART.replace("PART", part)}, **SELECT)] == ["DLL404"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "rows[chosen]",
+        "rows[chosen, :]",
+        "rows[:, chosen]",
+        "rows[:, [0, 2]]",
+        "rows[[0, 2]]",
+        "rows[rows[:, 0] > first, :]",
+        "rows[:, np.arange(3)][:100]",
+        "rows[..., chosen].reshape(-1, 3)",
+    ],
+)
+def test_an_index_of_several_positions_copies(part: str, told: Callable[..., Any]) -> None:
+    """numpy.org/doc/stable/user/basics.indexing.html: "Advanced indexing always returns a copy"."""
+    assert told({"train.py": KEPT_PART.replace("PART", part)}, **SELECT) == ()

@@ -531,6 +531,16 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"requirements.txt": "torch==1.9.0\n"}, False),
         ({"requirements.txt": "torch==1.4\n", "environment.yml": "dependencies:\n- pytorch=2.1\n"}, False),
         ({"requirements.txt": "torchvision==0.8\nnumpy\n"}, False),
+        ({"requirements.txt": "torch>=1.4,<1.9\n"}, True),
+        ({"requirements.txt": "torch>=1.4,<1.9.0\n"}, True),
+        ({"requirements.txt": "torch>=1.4,<1.9.1\n"}, False),
+        ({"requirements.txt": "torch>=1.4,<1.10\n"}, False),
+        ({"requirements.txt": "torch==1.8.1; python_full_version >= '3.6.2'\n"}, True),
+        ({"requirements.txt": "torch~=1.8.0\n"}, True),
+        ({"requirements.txt": "torch~=1.8\n"}, False),
+        ({"pyproject.toml": "[tool.poetry.dependencies]\ntorch = '~1.8.0'\n"}, True),
+        ({"pyproject.toml": "[tool.poetry.dependencies]\ntorch = '^1.8.0'\n"}, False),
+        ({"requirements.txt": "torch==1.8.1\n", "setup.py": "setup(install_requires=['torch>=1.4'])\n"}, False),
     ],
 )
 def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callable[..., Any]) -> None:

@@ -8,6 +8,7 @@ from dllint.facts.nodes import Attribute, CallRef, IfExp, LambdaRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Target
 from dllint.inference.interface import Engine
+from dllint.inference.library_calls import passed_on
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import Actuals, Class, External, Frame, Function, Instance, Partial, Value
 from dllint.linking.source import SourceFile, last_name
@@ -122,6 +123,7 @@ def contained(
                 if method is not None:
                     bound = Function(method.file, method.scope, held)
                     yield Target(bound, world.intern(("held", bound), None, bound, None))
+            yield from passed_on(world, held)
             if world.hierarchy.method(held.of, "__call__") is None:
                 yield from contained(world, held, depth + 1, seen)
         elif isinstance(held, Instance):

@@ -11,6 +11,7 @@ from dllint.inference.callbacks import Passing
 from dllint.inference.called_back import called_back, contained
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
+from dllint.inference.library_calls import passed_on
 from dllint.inference.memo import Table
 from dllint.inference.methods_by_name import Namesakes, is_part_from_outside
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
@@ -136,25 +137,27 @@ class CallGraph:
                 for method in hierarchy.methods(value, name):
                     yield from self._method(method, instance if name != "__new__" else value, given)
         elif isinstance(value, Instance) and isinstance(value.of, Class):
-            names = ("__call__", "forward") if self._is_module(value.of) else ("__call__",)
-            for name in names:
-                called = hierarchy.method(value.of, name)
-                if called is not None:
+            is_module = self.world.knowledge.calls_forward(hierarchy.externals(value.of))
+            names = ("__call__", "forward") if is_module else ("__call__",)
+            found = {name: called for name in names if (called := hierarchy.method(value.of, name)) is not None}
+            for name, called in found.items():
+                if called.name == name or self._takes(called.bound_to(value), self._actuals(given)):
                     yield from self._method(called, value, given)
-            if all(hierarchy.method(value.of, name) is None for name in names):
-                yield from contained(self.world, value)
+            yield from passed_on(self.world, value) if found else contained(self.world, value)
         elif isinstance(value, Partial):
-            late = given.actuals or self.world.actuals(given.file, given.call, given.frame)
-            actuals = self.world.made_with(value).then(late)
+            actuals = self.world.made_with(value).then(self._actuals(given))
             yield from self.run_by(value.plain, given._replace(actuals=actuals, key=("partial", value, *given.key)))
         elif isinstance(value, (External, Instance)):
-            file, index, frame = given.file, given.call, given.frame
-            yield from called_back(self.world, value, file, index, frame)
+            called_at = given.file, given.call, given.frame
+            yield from called_back(self.world, value, *called_at)
             if isinstance(value, External):
-                for method, activation in self.world.knowledge.called_hooks(value.name, file, index, frame):
+                for method, activation in self.world.knowledge.called_hooks(value.name, *called_at):
                     receiver = activation.receiver
                     chosen = isinstance(receiver, Instance) and self.world.chosen_by_name(receiver)
                     yield Target(method, activation, chosen)
+
+    def _actuals(self, given: Given) -> Actuals:
+        return given.actuals or self.world.actuals(given.file, given.call, given.frame)
 
     def _target(self, function: Function, given: Given) -> Target:
         """Return the activation of a function that a call creates."""
@@ -177,7 +180,7 @@ class CallGraph:
         if function.receiver is not None or owner is None:
             yield self._target(function, given)
             return
-        actuals = given.actuals or self.world.actuals(given.file, given.call, given.frame)
+        actuals = self._actuals(given)
         if not actuals.positional:
             actuals = laid_out(self.world, actuals)
         if not actuals.positional:
@@ -201,9 +204,6 @@ class CallGraph:
                 yield self._target(value, given)
             else:
                 yield from self.run_by(value, given)
-
-    def _is_module(self, cls: Class) -> bool:
-        return self.world.knowledge.calls_forward(self.world.hierarchy.externals(cls))
 
     def called_later(self, function: Function) -> bool:
         """Whether the function is passed to an external loader, which calls it later with arguments of its own."""

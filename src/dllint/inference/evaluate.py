@@ -31,16 +31,14 @@ from dllint.facts.nodes import (
     List,
     Name,
     Not,
-    Opaque,
     Set,
-    Slice,
     Subscript,
     Tuple,
     UnaryOp,
     Walrus,
 )
 from dllint.facts.schema import Annotation, Expr
-from dllint.inference import enumerations, generators, limits
+from dllint.inference import enumerations, generators, limits, slicing
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.compositions import last_stage
@@ -54,11 +52,9 @@ from dllint.inference.memo import Table
 from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
 from dllint.inference.new_objects import made_by
 from dllint.inference.operators import Operators
-from dllint.inference.sequences import cut
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
 from dllint.inference.values import (
-    COLUMN_MARK,
     NONE,
     UNKNOWN,
     Actual,
@@ -288,14 +284,8 @@ class Evaluator:
 
     def _item(self, expr: Subscript, site: Site) -> Values:
         base, index = expr.value, expr.index
-        # `...` is not modelled.
-        if isinstance(index, (Slice, Opaque)) or (
-            isinstance(index, Tuple) and any(isinstance(part, (Slice, Opaque)) for part in index.elements)
-        ):
-            return union(
-                (value if self._gives_subsets(value) else self._sliced(value, expr, site),)
-                for value in self.evaluate(base, site)
-            )
+        if slicing.is_slice(index):
+            return union((slicing.sliced(self.world, value, expr, site),) for value in self.evaluate(base, site))
         if isinstance(base, (Element, Subscript)) and isinstance(index, Constant):
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:
@@ -320,20 +310,6 @@ class Evaluator:
             if texts and self.world.knowledge.is_table(value.of.name):
                 return texts
         return self.world.mappings.keys_apart(value, keys) if len(keys) > 1 else keys
-
-    def _gives_subsets(self, value: Value) -> bool:
-        return isinstance(value, Instance) and self.world.knowledge.gives_subsets(value)
-
-    @staticmethod
-    def _sliced(value: Value, expr: Subscript, site: Site) -> Value:
-        """Return the result of slicing a value; for an external store, the data that the slice reads."""
-        if isinstance(value, Instance) and isinstance(value.of, External):
-            parts = expr.index.elements if isinstance(expr.index, Tuple) else ()
-            mark = COLUMN_MARK if any(map(_is_number, parts)) else "[:]"
-            return Instance(External(value.of.name + mark), value.file, value.call, value.frame)
-        if isinstance(value, Display):
-            return value.made_by(value.kind, Written(expr, site))
-        return cut(value, expr.index) if isinstance(value, Const) else UNKNOWN
 
     def item_of(self, value: Value, key: Value) -> Values:
         """Return the values of `value[key]`; of any item if the key is unknown. `cls[type]` is the class itself."""
@@ -492,10 +468,3 @@ class Evaluator:
                 return ()
         site = Site(function.file, max(entry.parent, 0), entry.region, (0, 0), None)
         return self.world.hierarchy.annotated(cast(Expr, entry.returns), site)
-
-
-def _is_number(expr: Expr) -> bool:
-    """Whether an index is one number: a literal, or one of several indices, as `chosen[0]` is."""
-    if isinstance(expr, Subscript):
-        return _is_number(expr.index)
-    return isinstance(expr, Constant) and type(expr.value) is int

@@ -29,6 +29,7 @@ from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
     COLUMN_MARK,
+    PICK_MARK,
     UNKNOWN,
     Actuals,
     Class,
@@ -410,7 +411,7 @@ class Mappings:
                     return (Instance(External(part), value.file, value.call, value.frame),)
                 if not self.world.knowledge.reads(value.of.name):
                     return (UNKNOWN,)
-            mark = "[:]" if isinstance(key, Display) else "[]"
+            mark = PICK_MARK if isinstance(key, Display) else "[]"
             if isinstance(key, Const) and self.world.knowledge.is_table(value.of.name):
                 mark += COLUMN_MARK
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)

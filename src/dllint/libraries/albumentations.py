@@ -37,7 +37,17 @@ _RANDOM = (
     ),
 )
 
+# albumentations/core/transforms_interface.py: `__call__` draws parameters and applies the transform to each target.
+_CALLED = {
+    "__call__": (
+        *("apply", "apply_to_images", "apply_to_mask", "apply_to_masks", "apply_to_bbox", "apply_to_bboxes"),
+        *("apply_to_keypoint", "apply_to_keypoints", "get_params", "get_params_dependent_on_targets"),
+        *("get_params_dependent_on_data", "update_params"),
+    )
+}
+
 LIBRARY = Library(
+    runs_methods=dict.fromkeys(("albumentations.", "albumentations.core.transforms_interface."), _CALLED),
     # Transforms after which /proc showed more threads in the process, on an image of 1024 × 1024 pixels (albumentations
     # 2.0.8, OpenCV 5.0.0). Flips, crops, paddings, `Blur`, `RandomBrightnessContrast` and `CoarseDropout` started none.
     runs_opencv=frozenset(f"albumentations.{name}" for name in _POOLED),

@@ -10,7 +10,15 @@ from dllint.libraries.facets import LauncherApi, Library, LoaderApi
 _BUILDERS = ("build_detection_train_loader", "build_detection_test_loader")
 _DETECTION = LoaderApi((), wraps="detectron2.data.MapDataset", configured=4)
 
+# detectron2/data/transforms/augmentation.py: an augmentation returns a transform, and the input applies it.
+_APPLIED = ("apply_image", "apply_box", "apply_coords", "apply_segmentation", "apply_polygons")
+_CALLED = {"__call__": ("get_transform", *(f"get_transform().{name}" for name in _APPLIED), *_APPLIED)}
+
 LIBRARY = Library(
+    runs_methods=dict.fromkeys(
+        ("detectron2.data.transforms.", "detectron2.data.transforms.augmentation.", "fvcore.transforms.transform."),
+        _CALLED,
+    ),
     aliases={
         "detectron2.engine.launch.launch": "detectron2.engine.launch",
         **{f"detectron2.data.build.{name}": f"detectron2.data.{name}" for name in _BUILDERS},

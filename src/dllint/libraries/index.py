@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 from typing import TypeVar
 
 import dllint.libraries
-from dllint.inference.values import COLUMN_MARK
+from dllint.inference.values import COLUMN_MARK, PICK_MARK
 from dllint.libraries import contexts
 from dllint.libraries.facets import Library, Opener
 from dllint.libraries.pickling import Mode
@@ -56,10 +56,14 @@ _RENAMED = _joined(one.renamed for one in LIBRARIES)
 _KEPT = tuple(name for one in LIBRARIES for name in one.kept)
 
 
+def _sliced(name: str) -> str:
+    return name.replace(COLUMN_MARK, "[:]").replace(PICK_MARK, "[:]")
+
+
 @cache
 def canonical(name: str) -> str:
     """Return the canonical name of an API that can be reached by several names."""
-    head, bracket, rest = contexts.plain(name).replace(COLUMN_MARK, "[:]").partition("()")
+    head, bracket, rest = _sliced(contexts.plain(name)).partition("()")
     found = ALIASES.get(head)
     if found is None and not head.startswith(_KEPT):
         for prefix, replacement in _RENAMED.items():

@@ -53,7 +53,11 @@ LIBRARY = Library(
         frozenset({"copy", "index_select", "shuffle"}),
     ),
     # torch_geometric/data/dataset.py: `__init__` runs `_download` and `_process`, `__getitem__` runs `get`.
+    # torch_geometric/transforms/base_transform.py: `__call__` runs `forward`
     runs_methods={
+        "torch_geometric.transforms.": {"__call__": ("forward",)},
+    }
+    | {
         f"torch_geometric.data.{name}": {
             "__init__": ("download", "process"),
             "__getitem__": ("get",),

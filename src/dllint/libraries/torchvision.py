@@ -6,7 +6,17 @@ from dllint.screen import Words
 
 _BASES = frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder"))
 
+# torchvision/transforms/v2/_transform.py: `forward` checks the inputs, draws parameters and transforms each input; the
+# names with underscores are those before 0.21.
+_CALLED = {
+    "__call__": (
+        *("forward", "check_inputs", "_check_inputs", "make_params", "_get_params", "transform", "_transform"),
+        "get_params",
+    )
+}
+
 LIBRARY = Library(
+    runs_methods=dict.fromkeys(("torchvision.transforms.", "torchvision.transforms.v2."), _CALLED),
     datasets=_BASES | {"torchvision.datasets."},
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,

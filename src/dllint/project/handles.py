@@ -10,6 +10,7 @@ from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.values import (
+    PICK_MARK,
     Class,
     Const,
     Display,
@@ -202,7 +203,7 @@ class Handles:
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return
         name = canonical(value.of.name)
-        if name in OPENERS:
+        if name in OPENERS or PICK_MARK in value.of.name:
             return
         if name.endswith("[:]"):
             yield Instance(External(name[:-3]), value.file, value.call, value.frame), "[:]"

@@ -24,6 +24,7 @@ from dllint.inference.values.containers import Keywords as Keywords
 from dllint.inference.values.containers import Mapping as Mapping
 from dllint.inference.values.containers import Written as Written
 from dllint.inference.values.externals import COLUMN_MARK as COLUMN_MARK
+from dllint.inference.values.externals import PICK_MARK as PICK_MARK
 from dllint.inference.values.externals import External as External
 from dllint.inference.values.externals import Module as Module
 from dllint.inference.values.frames import Actual as Actual

@@ -17,6 +17,9 @@ class Module(Value):
 
 COLUMN_MARK = "[,]"
 """In the name of an `External`: one column of a table or of an array, whereas "[:]" is any other slice."""
+PICK_MARK = "[*]"
+"""In the name of an `External`: an index that may name several positions by a list or an array. The result is a copy of
+an array in memory, whereas "[:]" is a view of it."""
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -37,12 +37,43 @@ class DeclaredVersions:
     def of(self, package: str) -> list[Declared]:
         """The requirements for a package, named as on PyPI."""
         return [
-            Declared(operator, tuple(map(int, version.split("."))), self.project.shown(one.path))
+            Declared(operator, version, self.project.shown(one.path))
             for one in self._all
             if one.package == package
-            for operator, version in _PART.findall(one.versions)
+            for operator, version in self._parts(one)
         ]
+
+    def below(self, package: str, limit: tuple[int, ...]) -> str | None:
+        """What the project requires of a package, as text, if no requirement allows the version `limit`; None if it
+        requires nothing of it, or one allows more."""
+        found = [(one, self._parts(one)) for one in self._all if one.package == package and one.versions]
+        if not found or not all(any(_excludes(*part, limit) for part in parts) for _, parts in found):
+            return None
+        one, parts = found[0]
+        operator, version = parts[0]
+        exact = len(parts) == 1 and operator not in ("<", "<=")
+        shown = ".".join(map(str, (version if exact else limit)[:2]))
+        return f"{package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
+
+    @staticmethod
+    def _parts(one: project_requirements.Declared) -> list[tuple[str, tuple[int, ...]]]:
+        return [(operator, _numbers(version)) for operator, version in _PART.findall(one.versions)]
 
     @cached_property
     def _all(self) -> list[project_requirements.Declared]:
         return project_requirements.declared(self.project.settings.root)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _excludes(operator: str, version: tuple[int, ...], limit: tuple[int, ...]) -> bool:
+    """Whether one part of a specifier (PEP 440) allows no version from `limit` on."""
+    if operator == "<":
+        size = len(limit)
+        return version[:size] < limit or (version[:size] == limit and not any(version[size:]))
+    if operator == "~=":
+        # The last number may grow: "~=1.8.0" allows no 1.9, "~=1.8" does.
+        return (*version[:-2], version[-2] + 1) <= limit
+    return operator in ("==", "===", "<=") and version < limit

@@ -54,10 +54,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         methods = {regime.method for regime in [regime for regime in regimes if regime.shown] or regimes}
         for shared in generators.shared(loader):
             # DLL206 reports a torch.Generator that is pickled to workers: it never arrives there.
-            if "fork" in methods or shared.api.family != "torch":
+            if "fork" in methods or not (shared.forked or shared.api.family == "torch"):
                 kept.add((_kept(shared), loader), (shared.kept.file.path, shared.kept.span), shared.made)
+        left_out = set() if "fork" in methods else generators.left_out(loader)
         for one in inherited.of_loader(loader):
-            if "fork" in methods or one.shared:
+            if "fork" in methods or (one.shared and (one.file.path, one.call) not in left_out):
                 kept.add((_inherited(one), loader), (one.file.path, one.call))
         for draw in unseeded.of_loader(loader, methods):
             # One function that seeds the library in a loader's workers fixes all their draws from it.

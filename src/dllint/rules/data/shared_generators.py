@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import External, Instance, Site, Unknown, Value
+from dllint.inference.values import Class, External, Instance, Site, Unknown, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, WORKER_INFO, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
@@ -34,6 +35,7 @@ class SharedGenerator:
         kept: where it is kept.
         made: the file and the call that created it.
         draws: where workers draw from it.
+        forked: whether only forked workers have it, because the dataset's pickle omits it.
     """
 
     held: str
@@ -41,6 +43,26 @@ class SharedGenerator:
     kept: Kept
     made: tuple[str, int]
     draws: tuple[tuple[SourceFile, Span], ...]
+    forked: bool = False
+
+
+class _Wanted(NamedTuple):
+    """A generator that an object keeps as `attr`.
+
+    `maker` is the function that made it, if workers run that function too: they then have others from the same call.
+    """
+
+    attr: str
+    value: Value
+    maker: tuple[str, int] | None
+
+    @classmethod
+    def among(cls, piece: Piece, runs: list[WorkerRun]) -> _Wanted:
+        attr, value = piece.path.rsplit(".", 1)[-1], piece.value
+        if not isinstance(value, Instance) or value.file is None or value.call < 0:
+            return cls(attr, value, None)
+        maker = value.file.path, value.file.calls[value.call].scope
+        return cls(attr, value, maker if any((run.file.path, run.scope) == maker for run in runs) else None)
 
 
 class Generators:
@@ -50,25 +72,31 @@ class Generators:
         self.project = project
         self.world = project.world
         self.versions = versions
+        self._omitted: dict[Instance, tuple[Kept, ...]] = {}
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
         """The generators that the workers of a loader draw from and that nothing reseeds per worker."""
-        pieces = [(name, piece, api) for name, piece in self._pieces(loader) if (api := self._api(piece.value))]
+        every = chain(
+            ((name, piece, False) for name, piece in self._pieces(loader)),
+            ((name, piece, True) for name, piece in self._left_out(loader)),
+        )
+        pieces = [(name, piece, api, forked) for name, piece, forked in every if (api := self._api(piece.value))]
         if not pieces:
             return
         runs = list(self.project.worker_runs(loader))
         if self._asks_worker(runs) or self._hidden_start(loader):
             return
-        for name, piece, api in pieces:
+        for name, piece, api, forked in pieces:
             kept = piece.kept
             if kept is None or kept.owner is None or not self._made_early(kept, runs):
                 continue
-            attr = piece.path.rsplit(".", 1)[-1]
-            if self._reseeded(attr, piece.value, api, runs):
+            wanted = _Wanted.among(piece, runs)
+            users = [run for run in runs if (run.file.path, run.scope) != wanted.maker]
+            if self._reseeded(wanted, api, users):
                 continue
-            draws = tuple(self._draws(attr, piece.value, api, runs))
+            draws = tuple(self._draws(wanted, api, users))
             if draws:
-                yield SharedGenerator(f"{name}.{piece.path}", api, kept, self._made(piece.value), draws)
+                yield SharedGenerator(f"{name}.{piece.path}", api, kept, self._made(piece.value), draws, forked)
 
     @staticmethod
     def _made(value: Value) -> tuple[str, int]:
@@ -81,6 +109,30 @@ class Generators:
             if (name, piece.value) not in seen:
                 seen.add((name, piece.value))
                 yield name, piece
+
+    def _left_out(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+        """The values that the datasets, or objects inside them, keep and omit from their pickles."""
+        holders = [(one.of.name, "", one) for one in self.project.dataset_objects(loader) if isinstance(one.of, Class)]
+        holders += [
+            (name, f"{piece.path}.", piece.value)
+            for name, piece in self.project.dataset_pieces(loader)
+            if isinstance(piece.value, Instance) and isinstance(piece.value.of, Class)
+        ]
+        for name, way, holder in holders:
+            for kept in self._omitted_by(holder):
+                yield from ((name, Piece(f"{way}{kept.attr}", part, kept)) for part in kept.values)
+
+    def _omitted_by(self, holder: Instance) -> tuple[Kept, ...]:
+        found = self._omitted.get(holder)
+        if found is None:
+            dropped = self.project.datasets.dropped(holder)
+            kept = self.project.datasets.kept(holder) if dropped else ()
+            found = self._omitted[holder] = tuple(one for one in kept if one.attr in dropped)
+        return found
+
+    def left_out(self, loader: Loader) -> set[tuple[str, int]]:
+        """The file and the call that created each generator which the datasets' pickles omit."""
+        return {self._made(piece.value) for _, piece in self._left_out(loader) if self._api(piece.value)}
 
     @staticmethod
     def _api(value: Value) -> Generator | None:
@@ -111,34 +163,24 @@ class Generators:
             return True
         return kept.initial and not runs_in_loop(self.world, kept.file, kept.scope)
 
-    def _reseeded(self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]) -> bool:
+    def _reseeded(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun]) -> bool:
         for run in runs:
-            if any(store.key == attr or store.key == "state" for store in run.file.stores(run.scope)):
+            if any(store.key == wanted.attr or store.key == "state" for store in run.file.stores(run.scope)):
                 return True
             for index in run.file.calls_of(run.scope):
                 func = run.file.calls[index].func
-                if (
-                    isinstance(func, Attribute)
-                    and func.attr in api.reseeding
-                    and self._is(func.value, attr, value, run)
-                ):
+                if isinstance(func, Attribute) and func.attr in api.reseeding and self._is(func.value, wanted, run):
                     return True
         return False
 
-    def _draws(
-        self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]
-    ) -> Iterator[tuple[SourceFile, Span]]:
+    def _draws(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun]) -> Iterator[tuple[SourceFile, Span]]:
         for run in runs:
             for index in run.file.calls_of(run.scope):
                 call = run.file.calls[index]
                 func = call.func
-                drawn = (
-                    isinstance(func, Attribute)
-                    and func.attr not in UNDRAWING
-                    and self._is(func.value, attr, value, run)
-                )
+                drawn = isinstance(func, Attribute) and func.attr not in UNDRAWING and self._is(func.value, wanted, run)
                 if not drawn and self._from_outside(run, index):
-                    drawn = any(self._is(argument.value, attr, value, run) for argument in call.args)
+                    drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
                 if drawn:
                     yield run.file, call.span
 
@@ -150,30 +192,28 @@ class Generators:
         site = self.world.call_site(run.file, index, run.frame)
         return any(isinstance(value, External) for value in self.world.values.evaluate(call.func, site))
 
-    def _is(self, expr: Expr, attr: str, value: Value, run: WorkerRun) -> bool:
+    def _is(self, expr: Expr, wanted: _Wanted, run: WorkerRun) -> bool:
         """Whether an expression in worker code evaluates to that generator."""
+        value = wanted.value
         if not isinstance(value, Instance) or not (
-            isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == attr)
+            isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == wanted.attr)
         ):
             return False
         end = run.file.scopes[run.scope].span
         site = Site(run.file, run.scope, 0, (end.end_line, end.end_column), run.frame)
         return any(
-            isinstance(one, Instance) and one.file is value.file and one.call == value.call
+            isinstance(one, Instance)
+            and one.file is value.file
+            and one.call == value.call
+            and (wanted.maker is None or one.frame is value.frame)
             for one in self.world.values.evaluate(expr, site)
         )
 
     # numpy's global generator before torch 1.9
 
     def old_torch(self) -> str | None:
-        """The torch version below 1.9 that a requirements file pins, and the file, as text; None if none does, or if
-        a requirement allows more."""
-        pins = self.versions.of("torch")
-        # A lower bound alone also allows a torch that seeds numpy.
-        if not pins or any(one.operator in (">", ">=") or one.version[:2] >= NUMPY_RESEEDED for one in pins):
-            return None
-        major, minor = pins[0].version[:2]
-        return f"torch {major}.{minor} in {pins[0].path}"
+        """The version of torch that the project requires, as text, if it is one that does not seed NumPy in workers."""
+        return self.versions.below("torch", NUMPY_RESEEDED)
 
     @staticmethod
     def _handles_error(run: WorkerRun, index: int) -> bool:

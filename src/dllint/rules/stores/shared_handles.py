@@ -46,10 +46,10 @@ class Shared:
 def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
     """All shared handles of a loader whose workers are forked."""
     runs = list(project.worker_runs(loader))
-    for dataset in project.dataset_objects(loader):
-        for handle in project.ask(Handles).kept(dataset):
+    for holder in project.shipped_objects(loader):
+        for handle in project.ask(Handles).kept(holder):
             if handle.opener.harm:
-                found = _Case(project, loader, dataset, handle, runs).shared()
+                found = _Case(project, loader, holder, handle, runs).shared()
                 if found is not None:
                     yield found
     yield from _globals(project, loader, runs)
@@ -62,9 +62,15 @@ def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
 def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Shared | None:
     """A handle that a function caches per process, if the parent calls that function before the workers start.
 
-    The call is made during a dataset's construction, or by another method of the dataset.
+    The call is made during the construction of a dataset or of the object whose method makes the loader, or by another
+    method of the dataset.
     """
     key = (cached.file.path, cached.scope)
+    owner = loader.file.method_of(loader.file.calls[loader.call].scope)
+    if owner is not None:
+        hops = project.datasets.init_code(Class(loader.file, owner)).get(key)
+        if hops is not None and not any(hop.guessed for hop in hops):
+            return Shared(cached.opener, cached.label, cached.file, cached.call, loader, hops)
     found: Shared | None = None
     for dataset in project.dataset_objects(loader):
         assert isinstance(dataset.of, Class)
@@ -78,7 +84,7 @@ def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Sha
 
 
 class _Case:
-    """A handle, the dataset that keeps it, and the loader whose workers use it."""
+    """A handle, the dataset or other object that keeps it, and the loader whose workers use it."""
 
     def __init__(
         self, project: Project, loader: Loader, dataset: Instance, handle: Handle, runs: list[WorkerRun]

@@ -334,12 +334,17 @@ class OpenCV:
 
         It is in the module of their entry point or of the call. None if there is none.
         """
-        for file in (run.hops[0].file if run.hops else run.file, run.file):
+        for file in _files(run):
             for event in file.scopes[0].events:
                 imported = event.detail
                 if event.region == 0 and isinstance(imported, ImportedName) and imported[:2] == ("cv2", None):
                     return file, event.span, imported.alias or "cv2"
         return None
+
+    def module(self, run: WorkerRun) -> str:
+        """The module to write a cap into that reaches the workers."""
+        anchor = self._anchor(run)
+        return (anchor[0] if anchor is not None else _files(run)[0]).path
 
     def _unguarded(self, cap: Cap, path: str) -> bool:
         """Whether the module at `path` reaches the cap from its top level, outside of the main guard."""
@@ -372,6 +377,11 @@ class OpenCV:
         """Whether a cap is anywhere in the program that contains the loader."""
         around = self.project.import_graph.import_closure({loader.file.path, *self.above(loader)})
         return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)
+
+
+def _files(run: WorkerRun) -> tuple[SourceFile, SourceFile]:
+    """The file of the entry point, and that of the function."""
+    return run.hops[0].file if run.hops else run.file, run.file
 
 
 def _in_class(run: WorkerRun) -> bool:

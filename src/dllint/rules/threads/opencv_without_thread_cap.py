@@ -10,6 +10,7 @@ from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.causes import Causes
+from dllint.rules.threads.one_cap import by_cap
 from dllint.rules.threads.opencv import OpenCV, Uncapped
 from dllint.rules.threads.thread_pool_verdict import judge, starts_pool
 
@@ -28,19 +29,24 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             where = (one.loader.file.path, one.loader.call) if one.elsewhere else (one.run.file.path, one.index)
             causes.add(one, (*where, one.elsewhere))
     for found in causes:
-        yield _other_program(project, found[0]) if found[0].elsewhere else _everywhere(project, found)
+        if found[0].elsewhere:
+            yield _other_program(project, found[0])
+    for found, others in by_cap(project, [found for found in causes if not found[0].elsewhere]):
+        yield _everywhere(project, found, [one for other in others for one in other])
 
 
-def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
-    """The finding at the call, if no workers that run it are capped."""
+def _everywhere(project: Project, found: list[Uncapped], others: list[Uncapped]) -> Finding:
+    """The finding at the call, if no workers that run it are capped. `others` are calls that the same cap reaches."""
     first = found[0]
-    loaders = list(dict.fromkeys(project.loader_place(one.loader) for one in found))
+    loaders = list(dict.fromkeys(project.loader_place(one.loader) for one in (*found, *others)))
     entries = [
         Place(one.run.hops[0].file.path, one.run.hops[0].span, f"`{one.run.entry}` runs this too")
         for one in found[1:]
         if one.run.hops and one.run.hops != first.run.hops
     ]
-    beginnings = [project.place(hop) for one in found if (hop := project.ask(OpenCV).beginning(one)) is not None]
+    begun = map(project.ask(OpenCV).beginning, (*found, *others))
+    own = first.run.file.path, first.call.span
+    beginnings = [project.place(hop) for hop in begun if hop is not None and (hop.file.path, hop.span) != own]
     return Finding(
         CODE,
         first.run.file.path,
@@ -56,11 +62,17 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
             *loaders,
             *dict.fromkeys(entries),
             *dict.fromkeys(beginnings),
-            *(replace(project.place(hop), alike=True) for hop in project.ask(OpenCV).branches(found)),
+            *dict.fromkeys(_alike(one) for one in others),
+            *(replace(project.place(hop), alike=True) for hop in project.ask(OpenCV).branches([*found, *others])),
         ),
         fixes=project.ask(OpenCV).fixes(first.run, first.loader),
         statement=first.call.statement,
     )
+
+
+def _alike(one: Uncapped) -> Place:
+    text = f"`{one.through or render(one.call.func, one.run.file)}` starts them too"
+    return Place(one.run.file.path, one.call.span, text, alike=True)
 
 
 def _other_program(project: Project, one: Uncapped) -> Finding:
