@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import starmap
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
@@ -149,13 +148,11 @@ class CallGraph:
             actuals = self.world.made_with(value).then(self._actuals(given))
             yield from self.run_by(value.plain, given._replace(actuals=actuals, key=("partial", value, *given.key)))
         elif isinstance(value, (External, Instance)):
-            called_at = given.file, given.call, given.frame
-            yield from called_back(self.world, value, *called_at)
+            file, index, frame = given.file, given.call, given.frame
+            yield from called_back(self.world, value, file, index, frame)
             if isinstance(value, External):
-                yield from starmap(Target, self.world.knowledge.called_hooks(value.name, *called_at))
-
-    def _actuals(self, given: Given) -> Actuals:
-        return given.actuals or self.world.actuals(given.file, given.call, given.frame)
+                for method, activation in self.world.knowledge.called_hooks(value.name, file, index, frame):
+                    yield Target(method, activation)
 
     def _target(self, function: Function, given: Given) -> Target:
         """Return the activation of a function that a call creates."""
@@ -170,6 +167,9 @@ class CallGraph:
         if actuals is None:
             return Target(function, self.world.frame(file, index, frame, function))
         return Target(function, self.world.intern((*key, file.path, index, frame, function), actuals, function, frame))
+
+    def _actuals(self, given: Given) -> Actuals:
+        return given.actuals or self.world.actuals(given.file, given.call, given.frame)
 
     def applied(self, function: Function, given: Given) -> Iterator[Target]:
         """Yield the activations of a function. For a method called through its class, `Base.__init__(self, rows)`: one
