@@ -148,16 +148,13 @@ class CallGraph:
             actuals = self.world.made_with(value).then(self._actuals(given))
             yield from self.run_by(value.plain, given._replace(actuals=actuals, key=("partial", value, *given.key)))
         elif isinstance(value, (External, Instance)):
-            called_at = given.file, given.call, given.frame
-            yield from called_back(self.world, value, *called_at)
+            file, index, frame = given.file, given.call, given.frame
+            yield from called_back(self.world, value, file, index, frame)
             if isinstance(value, External):
-                for method, activation in self.world.knowledge.called_hooks(value.name, *called_at):
+                for method, activation in self.world.knowledge.called_hooks(value.name, file, index, frame):
                     receiver = activation.receiver
                     chosen = isinstance(receiver, Instance) and self.world.chosen_by_name(receiver)
                     yield Target(method, activation, chosen)
-
-    def _actuals(self, given: Given) -> Actuals:
-        return given.actuals or self.world.actuals(given.file, given.call, given.frame)
 
     def _target(self, function: Function, given: Given) -> Target:
         """Return the activation of a function that a call creates."""
@@ -172,6 +169,9 @@ class CallGraph:
         if actuals is None:
             return Target(function, self.world.frame(file, index, frame, function))
         return Target(function, self.world.intern((*key, file.path, index, frame, function), actuals, function, frame))
+
+    def _actuals(self, given: Given) -> Actuals:
+        return given.actuals or self.world.actuals(given.file, given.call, given.frame)
 
     def applied(self, function: Function, given: Given) -> Iterator[Target]:
         """Yield the activations of a function. For a method called through its class, `Base.__init__(self, rows)`: one
