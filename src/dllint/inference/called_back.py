@@ -35,9 +35,8 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
     site = world.call_site(file, index, frame)
     makes = name in world.knowledge.command_lines
     unsure = not (makes or last_name(file.calls[index].func) in _APPLYING or world.knowledge.surely_calls(name))
-    for argument in file.calls[index].args:
-        if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
-            continue
+    for position in file.of_call(callable_arguments, index):
+        argument = file.calls[index].args[position]
         named = argument.value if isinstance(argument.value, Name) and not makes else None
         if named is not None and (not _names_function(world, file, index, named) or _decorates(file, index, named)):
             continue
@@ -126,6 +125,15 @@ def contained(
                 yield from contained(world, held, depth + 1, seen)
         elif isinstance(held, Instance):
             yield from contained(world, held, depth + 1, seen)
+
+
+def callable_arguments(file: SourceFile, index: int) -> list[int]:
+    """Return the positions of the arguments of a call that may be functions."""
+    return [
+        position
+        for position, one in enumerate(file.calls[index].args)
+        if one.keyword not in ("*", "**") and _may_be_called(one.value, file)
+    ]
 
 
 def _may_be_called(argument: Expr, file: SourceFile) -> bool:

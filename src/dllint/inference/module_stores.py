@@ -45,8 +45,8 @@ class ModuleStores:
 
     def _collect(self, file: SourceFile, found: dict[str, dict[str, list[tuple[Binding, Site]]]]) -> None:
         imported = _imported(file)
-        for scope in range(len(file.scopes)):
-            for store in file.derived(stores_elsewhere, scope):
+        for scope, stores in file.each(stores_elsewhere):
+            for store in stores:
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
                 if path is not None:
                     event = store.event

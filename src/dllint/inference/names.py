@@ -9,7 +9,7 @@ from dllint.facts.aliases import lambda_name, result_name
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function
-from dllint.linking.source import decorated
+from dllint.linking.source import decorated, receivers_in
 
 AFTER_FIELDS = ("__post_init__", "__attrs_post_init__", "model_post_init")
 """Methods that generated constructors run once the fields are set: those of dataclasses, attrs and pydantic."""
@@ -59,7 +59,4 @@ def replaced_names(world: Engine, function: Function, closure: Frame | None) -> 
 
 def _receivers(method: Function) -> Iterator[str]:
     """Yield the names of the first parameters of the methods in the same class."""
-    owner = method.file.scopes[method.scope].parent
-    for scope in method.file.children.get(owner, ()):
-        if params := method.file.scopes[scope].params:
-            yield params[0].name
+    yield from method.file.derived(receivers_in, method.file.scopes[method.scope].parent)

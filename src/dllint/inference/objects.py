@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.facts.schema import Annotation, Expr
+from dllint.facts.schema import Annotation, Event, Expr
 from dllint.inference import enumerations, fields, limits, named_tuples
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
@@ -419,8 +419,8 @@ class Objects:
 
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self.world.stores.owners(value):
-            for event in owner.file.scopes[owner.scope].events:
-                if isinstance(event.detail, Annotation) and event.target == Name(name):
+            for event in owner.file.named(annotated_in, owner.scope).get(name, ()):
+                if isinstance(event.detail, Annotation):
                     site = Site(owner.file, owner.scope, 0, (0, 0), None)
                     return self.world.hierarchy.annotated(event.detail.expr, site)
         return ()
@@ -432,6 +432,15 @@ class Objects:
         if method is None:
             return (UNKNOWN,)
         return self.world.values.returned(method, self.world.receiver_frame(value))
+
+
+def annotated_in(file: SourceFile, scope: int) -> dict[str, list[Event]]:
+    """Return the annotated assignments of a class body, by name."""
+    found: dict[str, list[Event]] = {}
+    for event in file.scopes[scope].events_of("assign"):
+        if isinstance(event.detail, Annotation) and isinstance(event.target, Name):
+            found.setdefault(event.target.id, []).append(event)
+    return found
 
 
 def _assigned(groups: Iterable[Values]) -> bool:

@@ -20,7 +20,6 @@ from dllint.linking.implicit_calls import Iterates
 from dllint.linking.matched import Different, Matched, Positions
 from dllint.linking.recorded import ALL, STORING, WHOLE, ReadOfProject, Reads
 from dllint.linking.source import SourceFile
-from dllint.span import Span
 
 
 class Reread(Matched):
@@ -54,24 +53,34 @@ class Reread(Matched):
         if WHOLE in reads.calls:
             require(len(old.calls) == len(new.calls) and all(map(self._same_call, range(len(old.calls)))))
         else:
-            require(all(map(self._same_call, reads.calls)))
-        for index in reads.callees:
-            require(index in self._calls)
-            require(self._same(old.calls[index].func, new.calls[self._calls[index]].func))
+            require(all(index in self._calls for index in reads.calls))
+            require(all(map(self._same_callee, reads.callees)))
+            require(all(map(self._same_shape, reads.shapes)))
+            require(all(self._same_value(*one) for one in reads.values))
         if WHOLE in reads.regions:
             count = len(old.facts.regions)
             require(count == len(new.facts.regions) and all(map(self._same_region, range(count))))
         else:
             require(all(map(self._same_region, reads.regions)))
+        if WHOLE in reads.headers:
+            require(len(old.scopes) == len(new.scopes) == len(self._scopes) - 1)
+        require(all(map(self._same_header, reads.headers - {WHOLE})))
+        require(all(map(self._same_extent, reads.extents)))
+        require(self._scopes_defined(project.defined))
         for name in self._asked(reads.called | project.called, old.facts.called, new.facts.called):
             require((name in old.facts.called) == (name in new.facts.called))
             require(self._numbers(old.facts.called.get(name, ()), new.facts.called.get(name, ())))
         for name in self._asked(reads.loaded | project.loaded, old.facts.loaded, new.facts.loaded):
-            require(old.facts.loaded.get(name) == new.facts.loaded.get(name))
+            require(self._same_scopes(old.facts.loaded.get(name, ()), new.facts.loaded.get(name, ())))
         for scope, kinds in reads.events.items():
-            self._compare_events(old.scopes[scope], new.scopes[scope], kinds)
+            if kinds:
+                require(scope in self._scopes)
+                self._compare_events(old.scopes[scope], new.scopes[self._scopes[scope]], kinds)
         for scope, names in reads.names.items():
-            one, two = old.bindings(scope), new.bindings(scope)
+            if not names:
+                continue
+            require(scope in self._scopes)
+            one, two = old.bindings(scope), new.bindings(self._scopes[scope])
             if ALL in names:
                 require([*one] == [*two])
             for name in self._asked(names, one, two):
@@ -113,22 +122,49 @@ class Reread(Matched):
                 # A comprehension in the edit must not be in a statement that has others.
                 self._require(not any(self._start_of(one) == _start(event) for one in starts))
 
-    def _start_of(self, at: tuple[int, int]) -> tuple[int, int] | None:
-        span = self._span(Span(*at, *at))
-        return None if span is None else (span.line, span.column)
+    def _same_scopes(self, one: Iterable[int], two: Iterable[int]) -> bool:
+        return [*map(self._scopes.get, one)] == [*two]
+
+    def _scopes_defined(self, names: set[str]) -> bool:
+        """Whether the same functions and classes have these names, and the same constructors are of such classes."""
+        made = [
+            [index for index, scope in enumerate(file.scopes) if _names_class(file, scope, names)]
+            for file in (self._old, self._new)
+        ]
+        return self._scopes_named(names) and self._same_scopes(*made)
 
     def _same_answer(self, query: str, arguments: set[Any]) -> bool:
         old, new = self._old, self._new
+        scopes = self._scopes
+        if query in _BY_SCOPE and not all(scope in scopes for scope in arguments):
+            return False
         if query == "calls_of":
-            return all(self._numbers(old.calls_of(scope), new.calls_of(scope)) for scope in arguments)
+            return all(self._numbers(old.calls_of(scope), new.calls_of(scopes[scope])) for scope in arguments)
         if query == "calls_given":
-            return all(self._numbers(old.calls_given(*one), new.calls_given(*one)) for one in arguments)
-        if query == "stores":
-            return all(self._same(old.stores(scope), new.stores(scope)) for scope in arguments)
-        if query == "spreads":
-            return old.spreads.keys() == new.spreads.keys() and all(
-                self._same(old.spreads[scope], new.spreads[scope]) for scope in old.spreads
+            return all(
+                scope in scopes and self._numbers(old.calls_given(scope, name), new.calls_given(scopes[scope], name))
+                for scope, name in arguments
             )
+        if query == "stores":
+            return all(self._same(old.stores(scope), new.stores(scopes[scope])) for scope in arguments)
+        if query == "spreads":
+            return {*map(scopes.get, old.spreads)} == {*new.spreads} and all(
+                self._same(old.spreads[scope], new.spreads[scopes[scope]]) for scope in old.spreads
+            )
+        if query == "children":
+            return ALL not in arguments and all(
+                self._same_scopes(old.children.get(scope, ()), new.children.get(scopes[scope], ()))
+                for scope in arguments
+            )
+        if query == "imports":
+            return len(old.imports()) == len(new.imports()) and all(
+                scopes.get(one) == other and self._same_event(was, now)
+                for (one, was, _), (other, now, _) in zip(old.imports(), new.imports(), strict=True)
+            )
+        if query == "of_call":
+            return all(self._same_of_call(*one) for one in arguments)
+        if query == "each":
+            return all(self._same_each(*one) for one in arguments)
         if query == "scopes_binding":
             one, two = old.scopes_binding, new.scopes_binding
             return all(one.get(name) == two.get(name) for name in self._asked(arguments, one, two))
@@ -137,7 +173,7 @@ class Reread(Matched):
         if query == "aliases":
             return old.aliases == new.aliases
         if query == "aliases_in":
-            return all({*old.aliases_in(scope)} == {*new.aliases_in(scope)} for scope in arguments)
+            return all({*old.aliases_in(scope)} == {*new.aliases_in(scopes[scope])} for scope in arguments)
         if query == "derived":
             return all(self._same_derived(*one) for one in arguments)
         if query == "call_around":
@@ -162,7 +198,10 @@ class Reread(Matched):
             names.setdefault((module, function, *arguments), set()).add(name)
         for (module, function, *arguments), looked_up in names.items():
             derive = getattr(import_module(module), function)
-            one, two = derive(self._old, *arguments), derive(self._new, *arguments)
+            moved = self._arguments(arguments)
+            if moved is None:
+                return False
+            one, two = derive(self._old, *arguments), derive(self._new, *moved)
             if ALL in looked_up and [*one] != [*two]:
                 return False
             asked = self._asked(looked_up, one, two)
@@ -172,7 +211,24 @@ class Reread(Matched):
 
     def _same_derived(self, module: str, name: str, *arguments: Any) -> bool:
         function = getattr(import_module(module), name)
-        return self._same(function(self._old, *arguments), function(self._new, *arguments))
+        moved = self._arguments(arguments)
+        return moved is not None and self._same(function(self._old, *arguments), function(self._new, *moved))
+
+    def _same_of_call(self, module: str, name: str, index: int) -> bool:
+        function, other = getattr(import_module(module), name), self._calls.get(index)
+        return other is not None and self._same(function(self._old, index), function(self._new, other))
+
+    def _same_each(self, module: str, name: str) -> bool:
+        function = getattr(import_module(module), name)
+        one, two = self._old.each(function), self._new.each(function)
+        return self._same_scopes([scope for scope, _ in one], [scope for scope, _ in two]) and all(
+            self._same(was, now) for (_, was), (_, now) in zip(one, two, strict=True)
+        )
+
+    def _arguments(self, arguments: Iterable[Any]) -> list[Any] | None:
+        """Return the arguments of a function of a file, in which numbers are scopes; None if one is not there."""
+        moved = [self._scopes.get(one) if isinstance(one, int) else one for one in arguments]
+        return None if None in moved else moved
 
     def _same_regions_of(self, kind: str) -> bool:
         old, new = self._old.regions_of(kind), self._new.regions_of(kind)
@@ -224,7 +280,7 @@ class Reread(Matched):
 
     def _same_change(self, one: Any, two: Any) -> bool:
         return (
-            (one.kind, one.scope) == (two.kind, two.scope)
+            (one.kind, self._scopes.get(one.scope)) == (two.kind, two.scope)
             and self._regions.get(one.region) == two.region
             and self._start_of(one.at) == two.at
             and all(self._same(left, right) for left, right in zip(one[5:], two[5:], strict=True))
@@ -234,6 +290,8 @@ class Reread(Matched):
         """Return an old location in terms of the new version."""
         if place[0] == "call" and place[1] == self._old.path:
             return ("call", place[1], self._calls.get(int(str(place[2])), ("gone", place[2])))
+        if place[0] == "name" and place[1] == self._old.path:
+            return ("name", place[1], self._scopes.get(int(str(place[2])), ("gone", place[2])), place[3])
         if place[0] == "at":
             return ("at", place[1], self._nodes.get(int(str(place[2])), ("gone", place[2])))
         return place
@@ -255,9 +313,13 @@ class Reread(Matched):
                 one, two = old.calls[index], new.calls[other]
                 yield one.func, two.func
                 yield from ((left.value, right.value) for left, right in zip(one.args, two.args, strict=True))
-        for here, there in zip(old.scopes, new.scopes, strict=True):
-            for left_param, right_param in zip(here.params, there.params, strict=True):
-                yield left_param.default, right_param.default
+        for index, other in self._scopes.items():
+            if index < 0:
+                continue
+            here, there = old.scopes[index], new.scopes[other]
+            if self._same(here.params, there.params):
+                for left_param, right_param in zip(here.params, there.params, strict=True):
+                    yield left_param.default, right_param.default
             places: dict[tuple[Any, ...], list[Event]] = {}
             for event in there.events:
                 places.setdefault((event.span, event.kind), []).append(event)
@@ -278,19 +340,50 @@ class Reread(Matched):
         found = Reads()
         found.calls = {self._calls[one] if one != WHOLE else one for one in reads.calls}
         found.callees = {self._calls[one] for one in reads.callees}
+        found.shapes = {self._calls[one] for one in reads.shapes}
+        found.values = {(self._calls[one], position) for one, position in reads.values}
         found.regions = {self._regions[one] if one != WHOLE else one for one in reads.regions}
+        scopes = self._scopes
+        found.headers = {scopes[one] if one != WHOLE else one for one in reads.headers}
+        found.extents = {scopes[one] for one in reads.extents}
         found.called, found.loaded = reads.called, reads.loaded
-        found.events, found.names = reads.events, reads.names
+        found.events |= {scopes[one]: kinds for one, kinds in reads.events.items() if kinds}
+        found.names |= {scopes[one]: names for one, names in reads.names.items() if names}
         found.asked |= reads.asked
+        for query in _BY_SCOPE:
+            if query in reads.asked:
+                found.asked[query] = {scopes[one] for one in reads.asked[query]}
+        found.asked["calls_given"] = {(scopes[scope], name) for scope, name in reads.asked.get("calls_given", ())}
+        for query in ("derived", "named"):
+            found.asked[query] = {
+                tuple(scopes[one] if isinstance(one, int) else one for one in lookup)
+                for lookup in reads.asked.get(query, ())
+            }
         if self._looks_for_changes:
             found.asked["changes"] = {None}
+        found.asked["of_call"] = {
+            (module, name, self._calls[index]) for module, name, index in reads.asked.get("of_call", ())
+        }
         if "call_around" in reads.asked:
             found.asked["call_around"] = {self._calls[one] for one in reads.asked["call_around"]}
         return found
 
+    def defined_after(self, names: set[str]) -> set[str]:
+        """Return the names whose functions are looked up, with those that the flows of the new version ask for."""
+        return {*names, *Ways.called(self._new)}
+
     def places_moved(self, places: Iterable[Place]) -> set[Place]:
         """Return the locations in terms of the new version."""
         return {self._place(one) for one in places}
+
+
+_BY_SCOPE = ("calls_of", "stores", "aliases_in", "children")
+"""Queries whose argument is a scope."""
+
+
+def _names_class(file: SourceFile, scope: Scope, names: set[str]) -> bool:
+    """Whether it is the constructor of a class with one of these names."""
+    return scope.name == "__init__" and scope.parent > 0 and file.scopes[scope.parent].name in names
 
 
 def _start(event: Event) -> tuple[int, int]:

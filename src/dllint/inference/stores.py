@@ -242,8 +242,8 @@ class Stores:
         if self._outside is None:
             self._outside = {}
             for file in self.world.files.values():
-                for scope in range(len(file.scopes)):
-                    for store in file.derived(stores_elsewhere, scope):
+                for _, stores in file.each(stores_elsewhere):
+                    for store in stores:
                         if isinstance(store.key, str):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])

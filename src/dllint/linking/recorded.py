@@ -3,15 +3,18 @@
 The analysis is a deterministic program. If everything that it read is the same after an edit, except for positions and
 the numbers of calls, it would do the same again. What it reads is recorded here, as finely as pays:
 
-    a call           by its number; its callee alone apart from its arguments
+    a call           by its number: that it is there; its callee; how its arguments are passed; the value of each
     a region         by its number
+    a header         of a function or class by its number, and where its body ends; or how many there are
     the statements   of a scope: all of them, or those of some kinds, or those that assign to attributes and items
     a name           that is looked up among the names that a scope binds
     a last name      whose calls or readers are looked up
 
 What is computed from a whole file at once (`SourceFile.clauses`, the flows between names) reads from `raw`, which
 records nothing; whoever does that records the parts of the result that are used (`Reads.note`), and `reread` compares
-them. The headers of all scopes and the structure of regions are compared always, so reading them is not recorded.
+them. Of all scopes, kinds, decorators and bases and which contains which are compared always, like the structure of
+regions, so reading them is not recorded. A scope that only one version has may be a plain function that nothing asks
+for.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from dllint.facts.schema import Call, Event, FileFacts, Region, Scope
+from dllint.facts.schema import Argument, Call, Event, FileFacts, ImportedName, Region, Scope
 from dllint.linking.assignments import Spread, Store
 from dllint.linking.implicit_calls import Common
 from dllint.linking.source import Binding, SourceFile
@@ -39,9 +42,13 @@ class Reads:
     """What the analysis read of one file.
 
     Attributes:
-        calls: by number, or `WHOLE`.
-        callees: the calls whose callee alone was read.
+        calls: by number, those of which it was read where they are; or `WHOLE`: everything of all calls.
+        callees: the calls whose callee was read.
+        shapes: the calls of which it was read how many arguments they pass, and by which keywords.
+        values: the arguments whose values were read, by call and position.
         regions: by number, or `WHOLE`.
+        headers: the scopes whose headers were read; `WHOLE`: how many scopes there are.
+        extents: the scopes of which it was read where they end.
         called, loaded: the last names looked up in the facts of these names.
         events: scope → kinds of statements.
         names: scope → names looked up among its bindings.
@@ -51,7 +58,11 @@ class Reads:
     def __init__(self) -> None:
         self.calls: set[int] = set()
         self.callees: set[int] = set()
+        self.shapes: set[int] = set()
+        self.values: set[tuple[int, int]] = set()
         self.regions: set[int] = set()
+        self.headers: set[int] = set()
+        self.extents: set[int] = set()
         self.called: set[str] = set()
         self.loaded: set[str] = set()
         self.events: defaultdict[int, set[str]] = defaultdict(set)
@@ -64,7 +75,7 @@ class ReadOfProject:
 
     Attributes:
         common: what the implicit calls of each file depend on.
-        called, loaded, aliases, aliased, stored_under, keys: the names that were looked up, by the query.
+        called, loaded, aliases, aliased, stored_under, keys, defined: the names that were looked up, by the query.
         places: the locations of objects from which flows were followed.
     """
 
@@ -76,6 +87,7 @@ class ReadOfProject:
         self.aliased: set[str] = set()
         self.stored_under: set[str] = set()
         self.keys: set[str] = set()
+        self.defined: set[str] = set()
         self.places: set[tuple[Any, ...]] = set()
 
 
@@ -109,12 +121,120 @@ class _Numbered(list[Any]):
         return list.__reversed__(self)
 
 
-class _Named(dict[str, Any]):
+class _Calls(_Numbered):
+    """The calls of a file, each of which records what is read of it."""
+
+    __slots__ = ("reads",)
+
+    def __init__(self, calls: Iterable[Call], reads: Reads) -> None:
+        super().__init__(calls, reads.calls)
+        self.reads = reads
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is not int or index < 0:
+            self.seen.add(WHOLE)
+            return list.__getitem__(self, index)
+        found = list.__getitem__(self, index)
+        if type(found) is Call:
+            self.seen.add(index)
+            found = tuple.__new__(_RecordedCall, found)
+            found.__dict__["_number"], found.__dict__["_reads"] = index, self.reads
+            self[index] = found
+        return found
+
+
+class _Callee:
+    """The callee of a call; records that it is read, once."""
+
+    def __get__(self, call: _RecordedCall, owner: type | None = None) -> Any:
+        kept = call.__dict__
+        kept["_reads"].callees.add(kept["_number"])
+        found = kept["func"] = tuple.__getitem__(call, 0)
+        return found
+
+
+class _Arguments:
+    """The arguments of a call; records that they are read, once."""
+
+    def __get__(self, call: _RecordedCall, owner: type | None = None) -> Any:
+        kept = call.__dict__
+        number, reads = kept["_number"], kept["_reads"]
+        reads.shapes.add(number)
+        given: Any = tuple.__getitem__(call, 1)
+        found = kept["args"] = [tuple.__new__(_RecordedArgument, one) for one in given]
+        for position, one in enumerate(found):
+            one.__dict__["_number"], one.__dict__["_reads"] = (number, position), reads
+        return found
+
+
+class _Value:
+    """The value of an argument; records that it is read, once."""
+
+    def __get__(self, argument: _RecordedArgument, owner: type | None = None) -> Any:
+        kept = argument.__dict__
+        kept["_reads"].values.add(kept["_number"])
+        found = kept["value"] = tuple.__getitem__(argument, 1)
+        return found
+
+
+class _RecordedTuple:
+    """A tuple with names that records what is read of it, also when it is read as a tuple."""
+
+    def _plain(self) -> Any:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._plain())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._plain()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._plain() == (other._plain() if isinstance(other, _RecordedTuple) else other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._plain())
+
+    def _replace(self, **parts: Any) -> Any:
+        return self._plain()._replace(**parts)
+
+
+class _RecordedArgument(_RecordedTuple, Argument):
+    value = _Value()
+
+    def _plain(self) -> Argument:
+        return Argument(self.keyword, self.value, self.span, self.value_span)
+
+
+class _RecordedCall(_RecordedTuple, Call):
+    func = _Callee()
+    args = _Arguments()
+
+    def _plain(self) -> Call:
+        args = [one._plain() for one in self.args]
+        return Call(self.func, args, self.span, self.scope, self.region, self.statement)
+
+
+class _Scopes(_Numbered):
+    """The scopes of a file, each of which records what is read of it."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, int) or index < 0:
+            self.seen.add(WHOLE)
+        return list.__getitem__(self, index)
+
+
+class _Named(dict[Any, Any]):
     """A dict that records which names are looked up in it."""
 
     __slots__ = ("seen",)
 
-    def __init__(self, entries: dict[str, Any], seen: set[str]) -> None:
+    def __init__(self, entries: dict[Any, Any], seen: set[Any]) -> None:
         super().__init__(entries)
         self.seen = seen
 
@@ -127,7 +247,7 @@ class _Named(dict[str, Any]):
         return dict.__getitem__(self, name)
 
     def __contains__(self, name: object) -> bool:
-        self.seen.add(name)  # type: ignore[arg-type]
+        self.seen.add(name)
         return dict.__contains__(self, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -171,10 +291,12 @@ class _Lookups(set[str]):
 class _RecordedScope(Scope):
     """A scope that records which of its statements are read."""
 
-    def __init__(self, scope: Scope, seen: set[str]) -> None:
-        self.__dict__.update({name: one for name, one in scope.__dict__.items() if name in _HEADER})
+    def __init__(self, scope: Scope, number: int, reads: Reads) -> None:
+        self.__dict__.update({name: one for name, one in scope.__dict__.items() if name in _COMPARED_ALWAYS})
         self.__dict__["_scope"] = scope
-        self.__dict__["_seen"] = seen
+        self.__dict__["_seen"] = reads.events[number]
+        self.__dict__["_number"] = number
+        self.__dict__["_reads"] = reads
 
     @property
     def events(self) -> list[Event]:  # type: ignore[override]
@@ -193,7 +315,22 @@ class _RecordedScope(Scope):
         return found
 
 
-_HEADER = frozenset(Scope.__match_args__) - {"events"}
+class _Part:
+    """A part of a scope that records that it is read, once."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, scope: _RecordedScope, owner: type | None = None) -> Any:
+        kept, name = scope.__dict__, self._name
+        (kept["_reads"].extents if name == "span" else kept["_reads"].headers).add(kept["_number"])
+        found = kept[name] = getattr(kept["_scope"], name)
+        return found
+
+
+_COMPARED_ALWAYS = frozenset({"kind", "parent", "region", "decorators", "bases"})
+for _name in {*Scope.__match_args__} - _COMPARED_ALWAYS - {"events"}:
+    setattr(_RecordedScope, _name, _Part(_name))
 
 
 class RecordedFile(SourceFile):
@@ -204,11 +341,13 @@ class RecordedFile(SourceFile):
         super().__init__(raw.path, facts, raw.absent)
         self.reads = reads = Reads()
         self._raw = raw
-        self.scopes = [_RecordedScope(scope, reads.events[index]) for index, scope in enumerate(facts.scopes)]
-        self.calls = _Numbered(raw.calls, reads.calls)
+        scopes = (_RecordedScope(scope, index, reads) for index, scope in enumerate(facts.scopes))
+        self.scopes = _Scopes(scopes, reads.headers)
+        self.children = _Named(self.children, reads.asked["children"])
+        self.calls = _Calls(raw.calls, reads)
         self.facts = FileFacts(
             self.scopes,
-            _Numbered(facts.calls, reads.calls),
+            _Calls(facts.calls, reads),
             _Numbered(facts.regions, reads.regions),
             _Named(facts.called, reads.called),
             _Named(facts.loaded, reads.loaded),
@@ -224,7 +363,7 @@ class RecordedFile(SourceFile):
     def adopt_implicit(self) -> None:
         """Take over the implicit calls that were added to `raw`."""
         raw = self._raw
-        self.calls = _Numbered(raw.calls, self.reads.calls)
+        self.calls = _Calls(raw.calls, self.reads)
         self.decorations, self.mapped, self.members = raw.decorations, raw.mapped, raw.members
         self.decorating, self.making_decorators = raw.decorating, raw.making_decorators
         self.member_names = raw.member_names
@@ -240,11 +379,20 @@ class RecordedFile(SourceFile):
         lookups = _Lookups(self.reads.asked["named"], (function.__module__, function.__name__), arguments)
         return _Named(function(self._raw, *arguments), lookups)
 
+    def of_call(self, function: Callable[[SourceFile, int], T], index: int) -> T:
+        self.reads.asked["of_call"].add((function.__module__, function.__name__, index))
+        return function(self._raw, index)
+
+    def each(self, function: Callable[[SourceFile, int], T]) -> list[tuple[int, T]]:
+        self.reads.asked["each"].add((function.__module__, function.__name__))
+        return self._raw.each(function)
+
     def callee(self, index: int) -> Any:
         self.reads.callees.add(index)
         return self._raw.calls[index].func
 
     def place_of(self, index: int) -> Call:
+        self.reads.calls.add(index)
         return self._raw.calls[index]
 
     @property
@@ -276,6 +424,18 @@ class RecordedFile(SourceFile):
         else:
             self.reads.asked["call_around"].add(found)
         return found
+
+    def scopes_around(self, span: Span) -> list[int]:
+        return self._raw.scopes_around(span)
+
+    @property
+    def all_declared(self) -> dict[int, dict[str, str]]:
+        # Compared always.
+        return self._raw.all_declared
+
+    def imports(self) -> list[tuple[int, Event, ImportedName]]:
+        self.reads.asked["imports"].add(None)
+        return self._raw.imports()
 
     @property
     def discarded(self) -> frozenset[int]:

@@ -44,6 +44,12 @@ class RegionRef(NamedTuple):
     number: int
 
 
+class ScopeRef(int):
+    """A scope in the result of such a function."""
+
+    __slots__ = ()
+
+
 class SourceFile:
     """One file of the project."""
 
@@ -80,6 +86,8 @@ class SourceFile:
         # Name → its value, and the name that an import of the standard library gives it (`closed_values`).
         self.closed_names: dict[str, Any] = {}
         self.standard_names: dict[str, tuple[str, str | None]] | None = None
+        # Scope → its statements by the names that they set (`conditions`).
+        self.setting: dict[int, dict[str, list[Event]]] = {}
         self.in_every_process: dict[int, bool] = {}
         """Region → whether no condition on it asks which process runs (`runs_when_imported`)."""
         self.members: dict[tuple[int, str], int] = {}
@@ -116,7 +124,8 @@ class SourceFile:
 
     def derived(self, function: Callable[..., T], *arguments: int | str) -> T:
         """Return what a function makes of the file: a function of a module that reads nothing else, whose result
-        consists of facts, with `CallRef` and `RegionRef` instead of numbers.
+        consists of facts, with `CallRef`, `RegionRef` and `ScopeRef` instead of numbers. Numbers among the arguments
+        are scopes.
 
         What it reads is not recorded: the results are compared.
         """
@@ -125,6 +134,14 @@ class SourceFile:
     def named(self, function: Callable[..., dict[str, T]], *arguments: int | str) -> dict[str, T]:
         """Return what such a function makes of the file, by name: only the entries that are looked up are compared."""
         return function(self, *arguments)
+
+    def of_call(self, function: Callable[[SourceFile, int], T], index: int) -> T:
+        """Return what such a function makes of a call."""
+        return function(self, index)
+
+    def each(self, function: Callable[[SourceFile, int], T]) -> list[tuple[int, T]]:
+        """Return what such a function makes of each scope, by scope, without those of which it makes nothing."""
+        return [(scope, found) for scope in range(len(self.scopes)) if (found := function(self, scope))]
 
     def callee(self, index: int) -> Expr:
         """Return the callee of a call, for readers that need no more of it."""
@@ -275,10 +292,10 @@ class SourceFile:
 
     def declared(self, scope: int) -> dict[str, str]:
         """Return the names that a function declares, each with "global" or "nonlocal"."""
-        return self._declared.get(scope, {})
+        return self.all_declared.get(scope, {})
 
     @cached_property
-    def _declared(self) -> dict[int, dict[str, str]]:
+    def all_declared(self) -> dict[int, dict[str, str]]:
         found: dict[int, dict[str, str]] = {}
         for index, scope in enumerate(self.scopes):
             for event in scope.events_of("global", "nonlocal"):
@@ -299,7 +316,7 @@ class SourceFile:
     def within(self) -> dict[tuple[int, str], list[tuple[int, Binding]]]:
         """All such assignments, by the scope that owns the name and the name."""
         found: dict[tuple[int, str], list[tuple[int, Binding]]] = {}
-        for index, declared in self._declared.items():
+        for index, declared in self.all_declared.items():
             for event in self.scopes[index].events:
                 for bound, binding in self._bound(event):
                     if bound in declared:
@@ -483,12 +500,46 @@ class SourceFile:
 _NAMING = BINDING | {"import", "def", "class", "except"}
 
 
+def functions_in(file: SourceFile, scope: int) -> dict[str, int]:
+    """Return the functions that a class defines directly in its body, by name (the last definition wins)."""
+    found: dict[str, int] = {}
+    for name, bindings in file.bindings(scope).items():
+        defined = [one.number for one in bindings if one.kind == "def"]
+        if defined and file.scopes[defined[-1]].kind == "function":
+            found[name] = ScopeRef(defined[-1])
+    return found
+
+
 def stores_by_name(file: SourceFile, scope: int) -> dict[str, list[Store]]:
     """Return the assignments of a scope to attributes, by the attribute."""
     found: dict[str, list[Store]] = {}
     for store in file.stores(scope):
         if isinstance(store.key, str):
             found.setdefault(store.key, []).append(store)
+    return found
+
+
+def stores_of_methods(file: SourceFile, cls: int) -> dict[str, list[Store]]:
+    """Return the assignments to attributes directly in the scopes inside a class, by the attribute."""
+    found: dict[str, list[Store]] = {}
+    for scope in file.children.get(cls, ()):
+        for name, stores in stores_by_name(file, scope).items():
+            found.setdefault(name, []).extend(stores)
+    return found
+
+
+def receivers_in(file: SourceFile, cls: int) -> list[str]:
+    """Return the names of the first parameters of the methods of a class."""
+    first = (file.scopes[scope].params[:1] for scope in file.children.get(cls, ()))
+    return [*dict.fromkeys(param.name for params in first for param in params)]
+
+
+def stores_in_functions(file: SourceFile) -> dict[str, list[Store]]:
+    """Return the assignments to attributes by all scopes of a file but the module, by the attribute."""
+    found: dict[str, list[Store]] = {}
+    for scope in range(1, len(file.scopes)):
+        for name, stores in stores_by_name(file, scope).items():
+            found.setdefault(name, []).extend(stores)
     return found
 
 

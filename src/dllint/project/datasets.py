@@ -15,7 +15,7 @@ from dllint.inference.values import Class, Display, External, Function, Instance
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import ScopeRef, SourceFile, last_name
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
@@ -427,9 +427,8 @@ class Datasets:
         keys = {store.key for store in function.file.stores(function.scope) if store.base == Name(params[0].name)}
         owners = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)] if keys else []
         for owner in owners:
-            for scope in owner.file.children.get(owner.scope, ()):
-                entry = owner.file.scopes[scope]
-                if entry.name in keys and any(last_name(one.expr) == "setter" for one in entry.decorators):
+            for name, scope in owner.file.derived(setters_in, owner.scope):
+                if name in keys:
                     yield Function(owner.file, scope)
 
     def _setting_up(self, cls: Class) -> Iterator[Function]:
@@ -583,3 +582,12 @@ def _another(one: Instance, other: Instance) -> bool:
     return one.frame is not other.frame and all(
         frame is not None and frame.parent is None for frame in (one.frame, other.frame)
     )
+
+
+def setters_in(file: SourceFile, cls: int) -> list[tuple[str, ScopeRef]]:
+    """Return the setters of properties in a class, by name."""
+    return [
+        (file.scopes[scope].name, ScopeRef(scope))
+        for scope in file.children.get(cls, ())
+        if any(last_name(one.expr) == "setter" for one in file.scopes[scope].decorators)
+    ]

@@ -92,8 +92,8 @@ class OutsideAttributes:
 
     def _found(self) -> Iterator[tuple[Hashable, Assigned]]:
         for file in self.world.files.values():
-            for scope in range(len(file.scopes)):
-                for store in file.derived(stores_elsewhere, scope):
+            for _, stores in file.each(stores_elsewhere):
+                for store in stores:
                     if _is_replaced(file, store):
                         continue
                     for one in self._assigned(file, store):

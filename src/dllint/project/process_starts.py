@@ -76,6 +76,34 @@ def unpacked_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRe
     ]
 
 
+def looped_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRef, Span, bool]]:
+    """Return what a scope iterates without a call, each with its span, region and statement, and whether it is
+    unpacked."""
+    entry, calls = file.scopes[scope], (file.calls[index] for index in file.calls_of(scope))
+    return [
+        *(
+            (event.value, event.span, RegionRef(event.region), event.span, False)
+            for event in entry.events_of("for")
+            if event.value is not None
+        ),
+        *(
+            (event.value, event.value_span or event.span, RegionRef(event.region), event.span, True)
+            for event in entry.events_of("assign")
+            if isinstance(event.target, (Tuple, List)) and event.value is not None
+        ),
+        *(
+            (expr, span, region, statement, not whole)
+            for expr, span, region, statement, whole in unpacked_in(file, scope)
+        ),
+        *(
+            (one.value, one.value_span, RegionRef(call.region), call.statement, True)
+            for call in calls
+            for one in call.args
+            if one.keyword == "*"
+        ),
+    ]
+
+
 class _Loop(NamedTuple):
     """An expression that a statement iterates without a call."""
 
@@ -213,20 +241,9 @@ class Starting:
         found = self._looped.get((file.path, scope))
         if found is None:
             found = self._looped[file.path, scope] = [
-                _Loop(event.value, event.span, event.region, event.span, False)
-                for event in file.scopes[scope].events_of("for")
-                if event.value is not None
+                _Loop(expr, span, region.number, statement, unpacked)
+                for expr, span, region, statement, unpacked in file.derived(looped_in, scope)
             ]
-            for event in file.scopes[scope].events_of("assign"):
-                if isinstance(event.target, (Tuple, List)) and event.value is not None:
-                    found.append(_Loop(event.value, event.value_span or event.span, event.region, event.span, True))
-            for expr, span, region, statement, whole in file.derived(unpacked_in, scope):
-                found.append(_Loop(expr, span, region.number, statement, not whole))
-            for index in file.calls_of(scope):
-                call = file.calls[index]
-                for one in call.args:
-                    if one.keyword == "*":
-                        found.append(_Loop(one.value, one.value_span, call.region, call.statement, True))
         return found
 
     def iterated_in(self, file: SourceFile, scope: int) -> Iterator[tuple[Expr, Site]]:

@@ -132,8 +132,8 @@ class Programs:
         for file in self.world.files.values():
             if "os" not in file.imported_packages():
                 continue
-            for scope in range(len(file.scopes)):
-                for store in file.derived(stores_of_items, scope):
+            for scope, stores in file.each(stores_of_items):
+                for store in stores:
                     if isinstance(store.key, str):
                         continue
                     event = store.event

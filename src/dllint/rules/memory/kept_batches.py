@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,14 +91,15 @@ class Batches:
             return
         self.keepers = self._find_keepers()
         for file in self.world.files.values():
-            for scope, entry in enumerate(file.scopes):
-                for event in entry.events_of("for"):
-                    if event.detail != "comp" and event.target is not None:
-                        region = self.loop_regions(file).get((event.span, event.region), -1)
-                        yield from _Loop(self, file, scope, event, region).kept_batches()
-                for event, loop, taken in file.derived(taking, scope):
+            loops, takings = dict(file.each(looping)), dict(file.each(taking))
+            gatherings = dict(file.each(gathering))
+            for scope in sorted({*loops, *takings, *gatherings}):
+                for event in loops.get(scope, ()):
+                    region = self.loop_regions(file).get((event.span, event.region), -1)
+                    yield from _Loop(self, file, scope, event, region).kept_batches()
+                for event, loop, taken in takings.get(scope, ()):
                     yield from _Loop(self, file, scope, event, loop.number, taken).kept_batches()
-                yield from self._comprehensions(file, scope)
+                yield from self._comprehensions(file, scope, gatherings.get(scope, ()))
 
     def keeping_calls(self, file: SourceFile) -> list[int]:
         """The calls in a file of functions that may keep their arguments."""
@@ -146,9 +147,11 @@ class Batches:
         for loader in self.loaders(call.args[0].value, self.world.call_site(file, index, None)):
             yield KeptBatch(loader, file, how, call.span, call.statement)
 
-    def _comprehensions(self, file: SourceFile, scope: int) -> Iterator[KeptBatch]:
+    def _comprehensions(
+        self, file: SourceFile, scope: int, gatherings: Iterable[tuple[Event, list[tuple[Expr, bool]]]]
+    ) -> Iterator[KeptBatch]:
         """The batches kept by `[batch for batch in loader]` or `torch.cat([y for x, y in loader])`."""
-        for event, gathered in file.derived(gathering, scope):
+        for event, gathered in gatherings:
             assert event.value_span is not None
             for expr, joined in gathered:
                 if not isinstance(expr, Comprehension):
@@ -204,6 +207,11 @@ class Batches:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
         return []
+
+
+def looping(file: SourceFile, scope: int) -> list[Event]:
+    """Return the `for` statements of a scope."""
+    return [one for one in file.scopes[scope].events_of("for") if one.detail != "comp" and one.target is not None]
 
 
 def gathering(file: SourceFile, scope: int) -> list[tuple[Event, list[tuple[Expr, bool]]]]:

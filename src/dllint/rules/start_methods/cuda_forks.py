@@ -111,7 +111,7 @@ class CudaForks:
         self.world = project.world
         self.origins = Origins(project.world)
         self.cuda = project.ask(Cuda)
-        self._read: dict[str, dict[int, set[str]]] = {}
+        self._read: dict[tuple[str, int], set[str]] = {}
         self._used: dict[tuple[str, int, Frame | None, bool], list[tuple[Reached, int, CudaApi]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
 
@@ -169,7 +169,7 @@ class CudaForks:
         """The attributes that the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code
         reads."""
         scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
-        read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
+        read = {name for file, scope in scopes for name in self._read_in(file, scope)}
         for value in self.project.dataset_objects(loader):
             for kept in self.project.datasets.kept(value):
                 if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site):
@@ -203,7 +203,7 @@ class CudaForks:
         statement = launch.file.calls[launch.call].statement
         for target in launch.targets:
             function = target.function
-            read = self._read_in(function.file).get(function.scope, set())
+            read = self._read_in(function.file, function.scope)
             for param in function.file.scopes[function.scope].params:
                 one = self.world.parameters.bound(function, param.name, target.frame).actual
                 if one is not None and ("()." in launch.api or param.name in read):
@@ -213,16 +213,11 @@ class CudaForks:
         if one.expr is not None and one.site is not None and self._on_gpu(one.expr, one.site):
             yield OnGpu(render(one.expr, one.site.file), file, one.span or statement, statement)
 
-    def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
-        """The names and attribute names that each function of a file reads, or calls a part of."""
-        found = self._read.get(file.path)
+    def _read_in(self, file: SourceFile, scope: int) -> set[str]:
+        """The names and attribute names that a function reads, or calls a part of."""
+        found = self._read.get((file.path, scope))
         if found is None:
-            found = self._read[file.path] = {}
-            for name, scopes in file.facts.loaded.items():
-                for scope in scopes:
-                    found.setdefault(scope, set()).add(name)
-            for call in file.calls:
-                found.setdefault(call.scope, set()).update(_attributes(call.func))
+            found = self._read[file.path, scope] = {*file.derived(names_read, scope)}
         return found
 
     def _on_gpu(self, expr: Expr, site: Site) -> bool:
@@ -533,6 +528,15 @@ class CudaForks:
         call = file.calls[index]
         text = f"`{render(call.func, file)}` initializes CUDA here"
         return Poison(file, call.span, text, self.cuda.is_certain(file, index, frame), api.unnoticed)
+
+
+def names_read(file: SourceFile, scope: int) -> list[str]:
+    """Return the names and attribute names that a scope reads, or calls a part of."""
+    found = {name for name, scopes in file.facts.loaded.items() if scope in scopes}
+    for call in file.calls:
+        if call.scope == scope:
+            found.update(_attributes(call.func))
+    return sorted(found)
 
 
 def _attributes(expr: Expr) -> Iterator[str]:
