@@ -67,6 +67,7 @@ class Passing:
         yield from self._decorations(function, closure)
         loaded = [(name, *place) for place in self.world.loaded(name)]
         if function.file.scopes[function.scope].kind == "lambda":
+            function.file.note("lambdas", function.scope)
             loaded = [(lambda_name(function.scope), function.file, function.file.scopes[function.scope].parent)]
         for other in dict.fromkeys(replaced_names(self.world, function, closure)):
             loaded += ((other, *place) for place in self.world.loaded(other))

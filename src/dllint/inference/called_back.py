@@ -55,7 +55,7 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
 def _names_function(world: Engine, file: SourceFile, index: int, name: Name) -> bool:
     """Whether a name may refer to a function, by its name and its bindings alone: a function's own name; where it is
     surely called, a parameter, or a variable such as `load = self.read_cached if cached else self.read`."""
-    if world.may_be_function(name.id):
+    if any(one.scopes[scope].kind == "function" for one, scope in world.defined(name.id)):
         return True
     if last_name(file.calls[index].func) not in _APPLYING:
         return False

@@ -49,7 +49,8 @@ from dllint.inference.values import (
 from dllint.linking.arithmetic import ANY
 from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
-from dllint.linking.source import Binding, SourceFile, last_name, stores_by_name, stores_of_methods
+from dllint.linking.derivations import stores_by_name, stores_of_methods
+from dllint.linking.source import Binding, SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
 _PLAIN = frozenset(

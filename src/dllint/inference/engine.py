@@ -43,7 +43,8 @@ from dllint.inference.values import (
 from dllint.linking.expressions import stored_attributes, writes_key
 from dllint.linking.implicit_calls import add_implicit_calls, common_to
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.recorded import ReadOfProject, RecordedFile
+from dllint.linking.reads import ReadOfProject
+from dllint.linking.recorded import RecordedFile
 from dllint.linking.source import SourceFile, last_name
 from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
@@ -236,10 +237,6 @@ class World:
                         self._stored_under.setdefault(key, {})[stored] = None
         self.reads.stored_under.add(attribute)
         return self._stored_under.get(attribute, ())
-
-    def may_be_function(self, name: str) -> bool:
-        """Whether any function has that name."""
-        return any(file.scopes[scope].kind == "function" for file, scope in self.defined(name))
 
     def defined(self, name: str) -> list[tuple[SourceFile, int]]:
         """Return the functions and classes of that name."""

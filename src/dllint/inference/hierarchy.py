@@ -15,8 +15,9 @@ from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
+from dllint.linking.derivations import functions_in
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
-from dllint.linking.source import functions_in, last_name
+from dllint.linking.source import last_name
 
 
 class Bases(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.facts.schema import Annotation, Event, Expr
+from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, fields, limits, named_tuples
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
@@ -35,7 +35,8 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.source import SourceFile, stores_by_name
+from dllint.linking.derivations import annotated_in, stores_by_name
+from dllint.linking.source import SourceFile
 
 _END = (1 << 31, 0)
 """A position after all statements of a scope."""
@@ -432,15 +433,6 @@ class Objects:
         if method is None:
             return (UNKNOWN,)
         return self.world.values.returned(method, self.world.receiver_frame(value))
-
-
-def annotated_in(file: SourceFile, scope: int) -> dict[str, list[Event]]:
-    """Return the annotated assignments of a class body, by name."""
-    found: dict[str, list[Event]] = {}
-    for event in file.scopes[scope].events_of("assign"):
-        if isinstance(event.detail, Annotation) and isinstance(event.target, Name):
-            found.setdefault(event.target.id, []).append(event)
-    return found
 
 
 def _assigned(groups: Iterable[Values]) -> bool:

@@ -7,30 +7,21 @@ change whatever no query asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from dllint.facts.nodes import Base
-from dllint.facts.schema import Event, Expr, Scope
-from dllint.inference.changes import changes_in
+from dllint.facts.schema import Event, Scope
 from dllint.inference.flows import Place, Ways
+from dllint.inference.reread_flows import RereadFlows
 from dllint.linking.expressions import stored_attributes, writes_key
-from dllint.linking.implicit_calls import Iterates
-from dllint.linking.matched import Different, Matched, Positions
-from dllint.linking.recorded import ALL, STORING, WHOLE, ReadOfProject, Reads
+from dllint.linking.matched import Different
+from dllint.linking.reads import ALL, STORING, WHOLE, ReadOfProject, Reads
 from dllint.linking.source import SourceFile
 
 
-class Reread(Matched):
+class Reread(RereadFlows):
     """What the analysis would read of the new version of a file."""
-
-    def __init__(
-        self, old: SourceFile, new: SourceFile, positions: Positions, outside: type[Exception], iterates: Iterates
-    ) -> None:
-        super().__init__(old, new, positions, outside, iterates)
-        self._nodes: dict[int, int] = {}
-        self._looks_for_changes = False
 
     def reads_the_same(self, reads: Reads, project: ReadOfProject) -> Reads | None:
         """Return what the analysis would read of the new version; None if it may differ from what it read."""
@@ -161,6 +152,9 @@ class Reread(Matched):
                 scopes.get(one) == other and self._same_event(was, now)
                 for (one, was, _), (other, now, _) in zip(old.imports(), new.imports(), strict=True)
             )
+        if query == "lambdas":
+            # Their numbers are part of the names under which they are looked up.
+            return all(scopes.get(scope) == scope for scope in arguments)
         if query == "of_call":
             return all(self._same_of_call(*one) for one in arguments)
         if query == "each":
@@ -218,9 +212,9 @@ class Reread(Matched):
         function, other = getattr(import_module(module), name), self._calls.get(index)
         return other is not None and self._same(function(self._old, index), function(self._new, other))
 
-    def _same_each(self, module: str, name: str) -> bool:
+    def _same_each(self, module: str, name: str, *arguments: str) -> bool:
         function = getattr(import_module(module), name)
-        one, two = self._old.each(function), self._new.each(function)
+        one, two = self._old.each(function, *arguments), self._new.each(function, *arguments)
         return self._same_scopes([scope for scope, _ in one], [scope for scope, _ in two]) and all(
             self._same(was, now) for (_, was), (_, now) in zip(one, two, strict=True)
         )
@@ -234,104 +228,6 @@ class Reread(Matched):
         old, new = self._old.regions_of(kind), self._new.regions_of(kind)
         numbers = [self._regions.get(index) for index, _ in old]
         return numbers == [index for index, _ in new] and all(self._same_region(index) for index, _ in old)
-
-    # Flows
-
-    def _compare_flows(self, project: ReadOfProject, changes: bool) -> None:
-        old, new = self._old, self._new
-        self._match_nodes()
-        # The way of each argument to the name that is called says as much as that to an attribute which keeps it.
-        ways = Ways(self._iterates, lambda name: True, lambda name: ())
-        nothing: list[Place] = []
-        one, two = (_by_source(ways.collect(file)) for file in (old, new))
-        one = {self._place(source): [*map(self._place, targets)] for source, targets in one.items()}
-        matched = {*self._nodes.values()}
-        for place in (place for place in one if place[0] == "at" and place[2] in matched):
-            self._require(one[place] == two.get(place, nothing))
-        self._require(all(at in one for at in two if at[0] == "at" and at[2] in matched))
-        was, now = self._changed(old, ways), self._changed(new, ways)
-        if changes:
-            self._require(len(was) == len(now))
-            for (left, before), (right, after) in zip(was, now, strict=True):
-                self._require(self._same_change(left, right))
-                self._require([*map(self._place, before)] == after)
-        changed = {place for _, places in now for place in places}
-        for place in project.places:
-            kind, name = place[0], place[1]
-            if kind in ("name", "call") and name != old.path:
-                continue
-            moved = self._place(place)
-            self._require(one.get(moved, nothing) == two.get(moved, nothing))
-            if kind in ("attribute", "result"):
-                reads = self._reads_name(new, kind, str(name))
-                if self._reads_name(old, kind, str(name)) != reads:
-                    self._require(moved not in one and moved not in changed)
-                    self._looks_for_changes = self._looks_for_changes or reads
-
-    @staticmethod
-    def _reads_name(file: SourceFile, kind: str, name: str) -> bool:
-        """Whether flows are looked for in the file, apart from its implicit calls: both versions have the same."""
-        return bool((file.facts.loaded if kind == "attribute" else file.facts.called).get(name))
-
-    @staticmethod
-    def _changed(file: SourceFile, ways: Ways) -> list[tuple[Any, list[Place]]]:
-        """Return the mutations in a file, each with the locations of what it changes."""
-        return [(one, [*dict.fromkeys(ways.places(one.base, file, one.scope))]) for one in changes_in(file)]
-
-    def _same_change(self, one: Any, two: Any) -> bool:
-        return (
-            (one.kind, self._scopes.get(one.scope)) == (two.kind, two.scope)
-            and self._regions.get(one.region) == two.region
-            and self._start_of(one.at) == two.at
-            and all(self._same(left, right) for left, right in zip(one[5:], two[5:], strict=True))
-        )
-
-    def _place(self, place: Place) -> Place:
-        """Return an old location in terms of the new version."""
-        if place[0] == "call" and place[1] == self._old.path:
-            return ("call", place[1], self._calls.get(int(str(place[2])), ("gone", place[2])))
-        if place[0] == "name" and place[1] == self._old.path:
-            return ("name", place[1], self._scopes.get(int(str(place[2])), ("gone", place[2])), place[3])
-        if place[0] == "at":
-            return ("at", place[1], self._nodes.get(int(str(place[2])), ("gone", place[2])))
-        return place
-
-    def _match_nodes(self) -> None:
-        """Match the nodes of expressions outside of the edit, and of those inside that are the same."""
-        for one, two in self._pairs():
-            todo: list[tuple[Any, Any]] = [(one, two)]
-            while todo:
-                left, right = todo.pop()
-                if isinstance(left, Base) and type(left) is type(right):
-                    self._nodes[id(left)] = id(right)
-                    todo += zip(left.children(), right.children(), strict=False)
-
-    def _pairs(self) -> Iterator[tuple[Expr | None, Expr | None]]:
-        old, new = self._old, self._new
-        for index, other in self._calls.items():
-            if self._same_call(index):
-                one, two = old.calls[index], new.calls[other]
-                yield one.func, two.func
-                yield from ((left.value, right.value) for left, right in zip(one.args, two.args, strict=True))
-        for index, other in self._scopes.items():
-            if index < 0:
-                continue
-            here, there = old.scopes[index], new.scopes[other]
-            if self._same(here.params, there.params):
-                for left_param, right_param in zip(here.params, there.params, strict=True):
-                    yield left_param.default, right_param.default
-            places: dict[tuple[Any, ...], list[Event]] = {}
-            for event in there.events:
-                places.setdefault((event.span, event.kind), []).append(event)
-            taken: dict[tuple[Any, ...], int] = {}
-            for event in here.events:
-                key = (self._span(event.span), event.kind)
-                number = taken.get(key, 0)
-                taken[key] = number + 1
-                fitting = places.get(key, ())
-                if number < len(fitting) and self._same_event(event, fitting[number]):
-                    yield event.value, fitting[number].value
-                    yield event.target, fitting[number].target
 
     # Afterwards
 
@@ -388,14 +284,6 @@ def _names_class(file: SourceFile, scope: Scope, names: set[str]) -> bool:
 
 def _start(event: Event) -> tuple[int, int]:
     return event.span.line, event.span.column
-
-
-def _by_source(ways: Iterable[tuple[Place, Place]]) -> dict[Place, list[Place]]:
-    found: dict[Place, list[Place]] = {}
-    for source, target in dict.fromkeys(ways):
-        if source != target:
-            found.setdefault(source, []).append(target)
-    return found
 
 
 def _aliases(file: SourceFile) -> dict[str, list[str]]:

@@ -27,8 +27,9 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
+from dllint.linking.derivations import stores_elsewhere
 from dllint.linking.implicit_calls import KEEPING_PROPERTIES
-from dllint.linking.source import SourceFile, last_name, stores_elsewhere
+from dllint.linking.source import SourceFile, last_name
 
 CONSTRUCTORS = ("__init__", *AFTER_FIELDS)
 """Methods that run when an object is constructed."""

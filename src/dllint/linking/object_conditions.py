@@ -6,8 +6,9 @@ import re
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.linking.conditions import Atom, path_atoms
+from dllint.linking.derivations import stores_in_functions, stores_of_methods
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, stores_in_functions, stores_of_methods
+from dllint.linking.source import SourceFile
 
 _ROOT = re.compile(r"(?<![\w.'\"])[A-Za-z_]\w*(?:\.\w+)?")
 """A name in the text of a condition, with the first attribute that is read of it."""

@@ -139,9 +139,9 @@ class SourceFile:
         """Return what such a function makes of a call."""
         return function(self, index)
 
-    def each(self, function: Callable[[SourceFile, int], T]) -> list[tuple[int, T]]:
+    def each(self, function: Callable[..., T], *arguments: str) -> list[tuple[int, T]]:
         """Return what such a function makes of each scope, by scope, without those of which it makes nothing."""
-        return [(scope, found) for scope in range(len(self.scopes)) if (found := function(self, scope))]
+        return [(scope, found) for scope in range(len(self.scopes)) if (found := function(self, scope, *arguments))]
 
     def callee(self, index: int) -> Expr:
         """Return the callee of a call, for readers that need no more of it."""
@@ -498,59 +498,6 @@ class SourceFile:
 
 
 _NAMING = BINDING | {"import", "def", "class", "except"}
-
-
-def functions_in(file: SourceFile, scope: int) -> dict[str, int]:
-    """Return the functions that a class defines directly in its body, by name (the last definition wins)."""
-    found: dict[str, int] = {}
-    for name, bindings in file.bindings(scope).items():
-        defined = [one.number for one in bindings if one.kind == "def"]
-        if defined and file.scopes[defined[-1]].kind == "function":
-            found[name] = ScopeRef(defined[-1])
-    return found
-
-
-def stores_by_name(file: SourceFile, scope: int) -> dict[str, list[Store]]:
-    """Return the assignments of a scope to attributes, by the attribute."""
-    found: dict[str, list[Store]] = {}
-    for store in file.stores(scope):
-        if isinstance(store.key, str):
-            found.setdefault(store.key, []).append(store)
-    return found
-
-
-def stores_of_methods(file: SourceFile, cls: int) -> dict[str, list[Store]]:
-    """Return the assignments to attributes directly in the scopes inside a class, by the attribute."""
-    found: dict[str, list[Store]] = {}
-    for scope in file.children.get(cls, ()):
-        for name, stores in stores_by_name(file, scope).items():
-            found.setdefault(name, []).extend(stores)
-    return found
-
-
-def receivers_in(file: SourceFile, cls: int) -> list[str]:
-    """Return the names of the first parameters of the methods of a class."""
-    first = (file.scopes[scope].params[:1] for scope in file.children.get(cls, ()))
-    return [*dict.fromkeys(param.name for params in first for param in params)]
-
-
-def stores_in_functions(file: SourceFile) -> dict[str, list[Store]]:
-    """Return the assignments to attributes by all scopes of a file but the module, by the attribute."""
-    found: dict[str, list[Store]] = {}
-    for scope in range(1, len(file.scopes)):
-        for name, stores in stores_by_name(file, scope).items():
-            found.setdefault(name, []).extend(stores)
-    return found
-
-
-def stores_of_items(file: SourceFile, scope: int) -> list[Store]:
-    """Return the assignments of a scope to items."""
-    return [one for one in file.stores(scope) if not isinstance(one.key, str)]
-
-
-def stores_elsewhere(file: SourceFile, scope: int) -> list[Store]:
-    """Return the assignments of a scope to attributes of anything but `self`."""
-    return [one for one in file.stores(scope) if isinstance(one.key, str) and one.base != Name("self")]
 
 
 def decorated(file: SourceFile, call: int) -> int:

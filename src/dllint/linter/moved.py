@@ -110,11 +110,12 @@ class Move:
 
 
 def _hunks(old: str, new: str) -> list[Hunk]:
-    """Return the stretches of the old text that the edit replaced, in order: one, or, if that has several lines in both
-    texts, those of its lines that differ."""
+    """Return the stretches of the old text that the edit replaced, in order: one, or, if that has several lines, those
+    of its lines that differ."""
     start, end = _stretch(old, new)
     by = len(new) - len(old)
-    if "\n" not in old[start:end] or "\n" not in new[start : end + by]:
+    was, now = old[start:end], new[start : end + by]
+    if not was or not now or ("\n" not in was and "\n" not in now):
         return [Hunk(start, end, by)]
     start = old.rfind("\n", 0, start) + 1
     # The rest of the last line is the same in both.

@@ -13,7 +13,8 @@ from dllint.facts.schema import FileFacts
 from dllint.inference.reread import Reread
 from dllint.libraries.index import ITERATES
 from dllint.linking.implicit_calls import Common
-from dllint.linking.recorded import ReadOfProject, Reads, RecordedFile
+from dllint.linking.reads import ReadOfProject, Reads
+from dllint.linking.recorded import RecordedFile
 from dllint.linking.source import SourceFile
 from dllint.linking.target_conditions import TargetConditions
 from dllint.linter.moved import Elsewhere, Move

@@ -15,7 +15,8 @@ from dllint.inference.values import Class, Display, External, Function, Instance
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
-from dllint.linking.source import ScopeRef, SourceFile, last_name
+from dllint.linking.derivations import setters_in
+from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
@@ -582,12 +583,3 @@ def _another(one: Instance, other: Instance) -> bool:
     return one.frame is not other.frame and all(
         frame is not None and frame.parent is None for frame in (one.frame, other.frame)
     )
-
-
-def setters_in(file: SourceFile, cls: int) -> list[tuple[str, ScopeRef]]:
-    """Return the setters of properties in a class, by name."""
-    return [
-        (file.scopes[scope].name, ScopeRef(scope))
-        for scope in file.children.get(cls, ())
-        if any(last_name(one.expr) == "setter" for one in file.scopes[scope].decorators)
-    ]

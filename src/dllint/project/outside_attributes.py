@@ -12,8 +12,9 @@ from dllint.inference import limits
 from dllint.inference.values import Class, External, Instance, Site, Values
 from dllint.libraries.contents import held_by
 from dllint.linking.assignments import Store
+from dllint.linking.derivations import stores_elsewhere
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, stores_elsewhere
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

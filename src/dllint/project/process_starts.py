@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, List, Name, Starred, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Starred
 from dllint.facts.schema import Expr
 from dllint.inference import generators, limits
 from dllint.inference.constructors import reaching
@@ -17,9 +17,8 @@ from dllint.libraries.contexts import METHODS
 from dllint.libraries.hooks import argument, called_hooks
 from dllint.libraries.index import GOES_INSIDE, HANDING_ON, HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
-from dllint.linking.expressions import without_calls
-from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.derivations import looped_in
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.merged_activations import may_work
@@ -63,45 +62,6 @@ class Iteration:
     statement: Span
     call: int
     unpacked: bool = False
-
-
-def unpacked_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRef, Span, bool]]:
-    """Return the iterables unpacked in the expressions of a scope, each with its span, region and statement, and
-    whether it is the whole expression."""
-    return [
-        (part.value, span, RegionRef(region), statement, part is expr)
-        for expr, span, region, statement in expressions(file, scope)
-        for part in without_calls(expr)
-        if isinstance(part, Starred)
-    ]
-
-
-def looped_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRef, Span, bool]]:
-    """Return what a scope iterates without a call, each with its span, region and statement, and whether it is
-    unpacked."""
-    entry, calls = file.scopes[scope], (file.calls[index] for index in file.calls_of(scope))
-    return [
-        *(
-            (event.value, event.span, RegionRef(event.region), event.span, False)
-            for event in entry.events_of("for")
-            if event.value is not None
-        ),
-        *(
-            (event.value, event.value_span or event.span, RegionRef(event.region), event.span, True)
-            for event in entry.events_of("assign")
-            if isinstance(event.target, (Tuple, List)) and event.value is not None
-        ),
-        *(
-            (expr, span, region, statement, not whole)
-            for expr, span, region, statement, whole in unpacked_in(file, scope)
-        ),
-        *(
-            (one.value, one.value_span, RegionRef(call.region), call.statement, True)
-            for call in calls
-            for one in call.args
-            if one.keyword == "*"
-        ),
-    ]
 
 
 class _Loop(NamedTuple):

@@ -10,7 +10,8 @@ from dllint.facts.nodes import Attribute, Constant, Dict, Expr, Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile, last_name, stores_of_items
+from dllint.linking.derivations import stores_of_items
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 if TYPE_CHECKING:

@@ -64,7 +64,6 @@ class Batches:
         self.project = project
         self.world = project.world
         self._keeping: dict[str, list[int]] = {}
-        self._regions: dict[str, dict[tuple[Span, int], int]] = {}
         self._all: dict[tuple[str, int], Loader] = {}
         self._by_call: dict[tuple[str, int], Loader] = {}
         self._any_workers = False
@@ -91,12 +90,12 @@ class Batches:
             return
         self.keepers = self._find_keepers()
         for file in self.world.files.values():
-            loops, takings = dict(file.each(looping)), dict(file.each(taking))
+            keeping = sorted({last_name(file.callee(index)) for index in self.keeping_calls(file)})
+            loops, takings = dict(file.each(looping, *keeping)), dict(file.each(taking))
             gatherings = dict(file.each(gathering))
             for scope in sorted({*loops, *takings, *gatherings}):
-                for event in loops.get(scope, ()):
-                    region = self.loop_regions(file).get((event.span, event.region), -1)
-                    yield from _Loop(self, file, scope, event, region).kept_batches()
+                for event, loop in loops.get(scope, ()):
+                    yield from _Loop(self, file, scope, event, loop.number).kept_batches()
                 for event, loop, taken in takings.get(scope, ()):
                     yield from _Loop(self, file, scope, event, loop.number, taken).kept_batches()
                 yield from self._comprehensions(file, scope, gatherings.get(scope, ()))
@@ -111,15 +110,6 @@ class Batches:
                 *sorted(index for name in self.keepers if name in called for index in called[name]),
                 *(index for index in implicit if last_name(file.raw.calls[index].func) in self.keepers),
             ]
-        return found
-
-    def loop_regions(self, file: SourceFile) -> dict[tuple[Span, int], int]:
-        """The bodies of a file's `for` statements, by the span of the header and the region around it."""
-        found = self._regions.get(file.path)
-        if found is None:
-            found = self._regions[file.path] = {}
-            for index, region in file.regions_of("for"):
-                found.setdefault((region.span, region.parent), index)
         return found
 
     def _find_keepers(self) -> frozenset[str]:
@@ -209,9 +199,24 @@ class Batches:
         return []
 
 
-def looping(file: SourceFile, scope: int) -> list[Event]:
-    """Return the `for` statements of a scope."""
-    return [one for one in file.scopes[scope].events_of("for") if one.detail != "comp" and one.target is not None]
+def looping(file: SourceFile, scope: int, *keeping: str) -> list[tuple[Event, RegionRef]]:
+    """Return the `for` statements of a scope whose bodies put something into a container, or call a function with one
+    of these names, each with its body."""
+    loops = [one for one in file.scopes[scope].events_of("for") if one.detail != "comp" and one.target is not None]
+    bodies: dict[tuple[Span, int], int] = {}
+    for index, region in file.regions_of("for") if loops else ():
+        bodies.setdefault((region.span, region.parent), index)
+    numbers = [index for name in (*ADDING, *keeping) for index in file.facts.called.get(name, ())] if loops else []
+    implicit = range(len(file.facts.calls), len(file.calls)) if loops else ()
+    numbers += (index for index in implicit if last_name(file.calls[index].func) in keeping)
+    places = [file.calls[index].region for index in numbers if file.calls[index].scope == scope]
+    places += [region.number for region in extending(file, scope)] if loops else ()
+    found = []
+    for event in loops:
+        body = bodies.get((event.span, event.region), 0)
+        if body and any(file.encloses(body, one) for one in places):
+            found.append((event, RegionRef(body)))
+    return found
 
 
 def gathering(file: SourceFile, scope: int) -> list[tuple[Event, list[tuple[Expr, bool]]]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller
@@ -18,6 +18,7 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.facets import CudaApi
 from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
+from dllint.linking.derivations import names_read
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
 from dllint.project.launches import Launch
@@ -528,22 +529,3 @@ class CudaForks:
         call = file.calls[index]
         text = f"`{render(call.func, file)}` initializes CUDA here"
         return Poison(file, call.span, text, self.cuda.is_certain(file, index, frame), api.unnoticed)
-
-
-def names_read(file: SourceFile, scope: int) -> list[str]:
-    """Return the names and attribute names that a scope reads, or calls a part of."""
-    found = {name for name, scopes in file.facts.loaded.items() if scope in scopes}
-    for call in file.calls:
-        if call.scope == scope:
-            found.update(_attributes(call.func))
-    return sorted(found)
-
-
-def _attributes(expr: Expr) -> Iterator[str]:
-    """The names in an attribute or subscript chain: `x`, `a` and `b` of `x.a[0].b`."""
-    while isinstance(expr, (Attribute, Subscript)):
-        if isinstance(expr, Attribute):
-            yield expr.attr
-        expr = expr.value
-    if isinstance(expr, Name):
-        yield expr.id
