@@ -125,10 +125,10 @@ def looped_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRef,
 
 def names_read(file: SourceFile, scope: int) -> list[str]:
     """Return the names and attribute names that a scope reads, or calls a part of."""
-    found = {name for name, scopes in file.facts.loaded.items() if scope in scopes}
-    for call in file.calls:
-        if call.scope == scope:
-            found.update(_attributes(call.func))
+    found = {*file.loaded_in.get(scope, ())}
+    for index in (*file.calls_of(scope), *file.absent):
+        if file.calls[index].scope == scope:
+            found.update(_attributes(file.calls[index].func))
     return sorted(found)
 
 

@@ -185,6 +185,15 @@ class SourceFile:
     def call_spans(self) -> Enclosing:
         return Enclosing(call.span for call in self.calls)
 
+    @cached_property
+    def loaded_in(self) -> dict[int, list[str]]:
+        """The names and attribute names that each scope reads without calling them."""
+        found: dict[int, list[str]] = {}
+        for name, scopes in self.facts.loaded.items():
+            for scope in scopes:
+                found.setdefault(scope, []).append(name)
+        return found
+
     def scopes_around(self, span: Span) -> list[int]:
         """Return the scopes that contain a place, the outermost first."""
         return sorted(self._scope_spans.around(span))
@@ -397,7 +406,14 @@ class SourceFile:
 
     def regions_of(self, kind: str) -> list[tuple[int, Region]]:
         """Return the regions of one kind, each with its index."""
-        return [(index, region) for index, region in enumerate(self.facts.regions) if region.kind == kind]
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[tuple[int, Region]]]:
+        found: dict[str, list[tuple[int, Region]]] = {}
+        for index, region in enumerate(self.facts.regions):
+            found.setdefault(region.kind, []).append((index, region))
+        return found
 
     def regions(self, region: int) -> Iterator[int]:
         """Yield a region and the regions around it, innermost first, without the scope's own body."""
