@@ -11,6 +11,9 @@ function of the copy is edited, checked, and edited back, for each of these plac
     edit        "comment"    a line with a comment
                 "statement"  `edited = 1` as the first statement
                 "number"     another number somewhere in the body
+                "option"     another default of an option of the command line
+                "function"   a new function behind it
+                "renamed"    another name for it, everywhere in the file
 
 The server's part runs in one process: all files of the edits are open, and each edit arrives as a new text.
 
@@ -39,8 +42,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from speed import Failed, least, output, processor_time, python_lines
 
 PLACES = ("unrelated", "read", "dataset")
-EDITS = ("comment", "statement", "number")
-_FUNCTION = re.compile(r"^([ \t]*)def[ \t]+\w+\([^\n]*\)[^\n]*:[ \t]*\n((?:(?:\1[ \t]+[^\n]*)?\n)+)", re.MULTILINE)
+EDITS = ("comment", "statement", "number", "option", "function", "renamed")
+_FUNCTION = re.compile(
+    r"^(?P<indent>[ \t]*)def[ \t]+(?P<name>\w+)\([^\n]*\)[^\n]*:[ \t]*\n"
+    r"(?P<body>(?:(?:(?P=indent)[ \t]+[^\n]*)?\n)+)",
+    re.MULTILINE,
+)
+_OPTION = re.compile(r"add_argument\([^()]*default\s*=\s*(\d+)")
 _DATASET = re.compile(r"^class[ \t]+\w+\([^\n)]*Dataset", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.'\"])\d{1,3}(?![\w.'\"])")
 _FOUND = (0, 1, 2)
@@ -56,8 +64,18 @@ class Change(NamedTuple):
     after: str
 
 
-def edited(text: str, body: int, end: int, kind: str) -> str | None:
-    """Return a text with a change in the body of a function; None if there is nothing of that kind to change."""
+def edited(text: str, function: re.Match[str], kind: str) -> str | None:
+    """Return a text with a change of a function; None if there is nothing of that kind to change."""
+    body, end = function.span("body")
+    if kind == "function":
+        indent = function["indent"]
+        new = f"{indent}def edited(self, rows=(), number=3):\n{indent}    return [rows, number]\n\n"
+        return f"{text[:end]}{new}{text[end:]}"
+    if kind == "renamed":
+        return re.sub(rf"\b{function['name']}\b", f"{function['name']}_edited", text)
+    if kind == "option":
+        option = _OPTION.search(text, body, end)
+        return option and f"{text[: option.start(1)]}{int(option[1]) + 1}{text[option.end(1) :]}"
     first = next((line for line in text[body:end].splitlines() if line.strip()), "")
     indent = first[: len(first) - len(first.lstrip())]
     if kind == "comment":
@@ -89,7 +107,7 @@ def changes(tree: Path, read: set[str], count: int, seed: int) -> Iterator[Chang
             for path in here:
                 functions = list(_FUNCTION.finditer(texts[path]))
                 chance.shuffle(functions)
-                after = (edited(texts[path], *one.span(2), kind) for one in functions)
+                after = (edited(texts[path], one, kind) for one in functions)
                 text = next((one for one in after if one is not None and is_plainly_valid(one)), None)
                 if text is not None and found < count:
                     found += 1

@@ -184,11 +184,19 @@ def test_what_edits_cost_is_measured() -> None:
 def test_edits_of_a_function_leave_the_rest_as_it_is() -> None:
     edits = script("edits")
     text = "def first(rows):\n    return rows[3]\n\n\nlast = 4\n"
-    body, end = text.index("    return"), text.index("\n\nlast")
-    assert edits.edited(text, body, end, "comment") == text.replace("    return", "    # edited\n    return")
-    assert edits.edited(text, body, end, "statement") == text.replace("    return", "    edited = 1\n    return")
-    assert edits.edited(text, body, end, "number") == text.replace("3", "4")
-    assert edits.edited(text.replace("3", "at"), body, end, "number") is None
+    function = edits._FUNCTION.search(text)
+    assert edits.edited(text, function, "comment") == text.replace("    return", "    # edited\n    return")
+    assert edits.edited(text, function, "statement") == text.replace("    return", "    edited = 1\n    return")
+    assert edits.edited(text, function, "number") == text.replace("3", "4")
+    assert edits.edited(text, function, "renamed") == text.replace("first", "first_edited")
+    added = edits.edited(text, function, "function")
+    assert added.startswith(text[: function.end()]) and added.endswith("\n\nlast = 4\n")
+    compile(added, "added.py", "exec")
+    assert edits.edited(text, function, "option") is None
+    without = text.replace("3", "at")
+    assert edits.edited(without, edits._FUNCTION.search(without), "number") is None
+    text = "def options(parser):\n    parser.add_argument('--workers', default=2)\n"
+    assert edits.edited(text, edits._FUNCTION.search(text), "option") == text.replace("2", "3")
 
 
 def test_a_tree_without_python_is_an_error(tmp_path: Path) -> None:

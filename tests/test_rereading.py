@@ -18,7 +18,9 @@ from dllint.facts.parse import is_plainly_valid
 from dllint.fixes.offers import edits_of
 from dllint.linter import Execution, Report
 from dllint.linter.memory import Memory
+from dllint.linter.moved import Elsewhere, Move
 from dllint.linter.rereading import ReadByAnalysis
+from dllint.span import Span
 
 ROOT = Path(__file__).parents[1]
 COUNTS = """\
@@ -135,6 +137,125 @@ def test_an_edit_of_what_is_read_is_analysed(project: Path, analysed: list[int],
     assert kept == checked(project, cache=False)
 
 
+HELPERS = """\
+import argparse
+
+
+def listed(rows):
+    found = repr(rows)
+    return format(found, key=lambda row: row[0])
+
+
+class Table:
+    def first(self):
+        return self.rows[0]
+
+    def last(self):
+        return self.rows[-1]
+
+
+def count():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    return parser.parse_args().workers
+
+
+def scale():
+    return 3
+"""
+READER = """\
+from torch.utils.data import DataLoader, Dataset
+
+from helpers import count, scale
+
+
+class Rows(Dataset):
+    def __init__(self):
+        self.keep = lambda row: row
+        self.scale = scale()
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return self.keep(index) * self.scale
+
+
+if __name__ == "__main__":
+    for batch in DataLoader(Rows(), num_workers=count(), multiprocessing_context="spawn"):
+        print(batch)
+"""
+FUNCTION = (
+    "def added(rows, number=3):\n    for row in rows:\n        print(row)\n    return [lambda: rows[number]]\n\n\n"
+)
+METHOD = "    def added(self, number=3):\n        return self.rows[number]\n\n"
+
+
+@pytest.fixture
+def with_helpers(project: Path) -> Path:
+    (project / "counts.py").unlink()
+    (project / "helpers.py").write_text(HELPERS)
+    (project / "train.py").write_text(READER)
+    return project
+
+
+def with_edits(text: str, *edits: tuple[str, str]) -> str:
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("class Table:", f"{FUNCTION}class Table:")],
+        [("def scale", f"{FUNCTION.replace('lambda: ', '')}def scale")],
+        [("    return 3\n", f"    return 3\n\n\n{FUNCTION}")],
+        [("    def first", f"{METHOD}    def first")],
+        [("    def first(self):\n        return self.rows[0]\n\n", "")],
+        [("listed", "ordered")],
+        [("def last(self)", "def behind(self, number=1)"), ("self.rows[-1]", "self.rows[-number]")],
+        [("def listed(rows):", "def listed(rows, reverse=False):"), ("row[0])", "row[0], reverse=reverse)")],
+        [("type=int, default=3", "type=int, default=4")],
+        [("repr(rows)", "str(rows)"), ("self.rows[0]", "self.rows[1]")],
+    ],
+)
+def test_functions_that_nothing_reads_come_and_go(
+    with_helpers: Path, analysed: list[int], edits: list[tuple[str, str]]
+) -> None:
+    assert [one.code for one in checked(with_helpers).findings] == ["DLL201"]
+    for text in (with_edits(HELPERS, *edits), HELPERS):
+        (with_helpers / "helpers.py").write_text(text)
+        kept = checked(with_helpers)
+        assert len(analysed) == 1
+        assert kept == checked(with_helpers, cache=False)
+        del analysed[1:]
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("def scale", "def count():\n    return 0\n\n\ndef scale")],
+        [("def scale", "def added():\n    global count\n    count = len\n\n\ndef scale")],
+        [("def count", "def counted")],
+        [("return 3\n", "return lambda: 3\n")],
+        [("type=int, default=2", "type=int, default=0")],
+        [("def listed", "@count\ndef listed")],
+        [("    def last", "    def __iter__")],
+    ],
+)
+def test_functions_that_something_reads_are_analysed(
+    with_helpers: Path, analysed: list[int], edits: list[tuple[str, str]]
+) -> None:
+    checked(with_helpers)
+    (with_helpers / "helpers.py").write_text(with_edits(HELPERS, *edits))
+    kept = checked(with_helpers)
+    assert len(analysed) == 2
+    assert kept == checked(with_helpers, cache=False)
+
+
 def test_what_was_read_moves_along_with_the_numbers_of_calls(project: Path, analysed: list[int]) -> None:
     path = project / "counts.py"
     path.write_text(text := COUNTS.replace("return 2", "return int(2)"))
@@ -150,6 +271,32 @@ def test_what_was_read_moves_along_with_the_numbers_of_calls(project: Path, anal
     kept = checked(project)
     assert len(analysed) == 2
     assert kept == checked(project, cache=False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "places"),
+    [
+        # A name that several lines have, and one line that is another's neighbour.
+        ("a = b\nc(a, a)\nd = a\n", "xy = b\nc(xy, xy)\nd = xy\n", {(2, 1): (2, 1), (3, 5): (3, 5), (3, 1): (3, 1)}),
+        # Lines that come in two places.
+        ("a\nb\nc\n", "new\na\nb\nmore\nc\n", {(2, 1): (3, 1), (3, 1): (5, 1)}),
+        # Lines that go in two places, around others; with other ends of lines.
+        ("x\r\na\r\nb\r\nc\r\nd\r\n", "a\r\nd\r\n", {(2, 1): (1, 1), (5, 1): (2, 1), (3, 2): None, (4, 2): None}),
+        # The last line has no end.
+        ("a\nb = 1\nc = b", "a\nbc = 1\nc = bc", {(2, 3): (2, 4), (3, 1): (3, 1), (3, 4): (3, 4)}),
+    ],
+)
+def test_places_move_over_several_edits_at_once(
+    old: str, new: str, places: dict[tuple[int, int], tuple[int, int] | None]
+) -> None:
+    move = Move(old, new)
+    for (line, column), expected in places.items():
+        span = Span(line, column, line, column)
+        if expected is None:
+            with pytest.raises(Elsewhere):
+                move.span(span)
+        else:
+            assert move.span(span) == Span(*expected, *expected)
 
 
 def edits(text: str, rng: random.Random) -> Iterator[str]:
@@ -171,9 +318,24 @@ def edits(text: str, rng: random.Random) -> Iterator[str]:
             f"{rng.choice(names)}.append({rng.choice(names)})",
             "for one in range(3):\n" + indent + "    print(one)",
         ]
-        kind = rng.randrange(5)
+        kind = rng.randrange(7)
         new = [*lines]
-        if kind < 2:
+        functions = [one for one in range(len(lines)) if re.match(r"[ \t]*def ", lines[one])]
+        if kind == 5 and functions:
+            before = rng.choice(functions)
+            inner = (re.match(r"[ \t]*", lines[before]) or [""])[0]
+            name = rng.choice(["edited", "__iter__", rng.choice(names)])
+            body = rng.choice(["return rows", "return [lambda: one for one in rows]", "print(rows)", "import os"])
+            new[before:before] = [
+                f"{inner}def {name}(rows=(), more={rng.randrange(3)}):\n",
+                f"{inner}    {body}\n",
+                "\n",
+            ]
+        elif kind == 6 and functions:
+            at = rng.choice(functions)
+            renamed = re.match(r"[ \t]*def (\w+)", lines[at])
+            new = [re.sub(rf"\b{renamed[1] if renamed else ''}\b", "renamed", line) for line in lines]
+        elif kind < 2:
             new.insert(at, f"{indent}{rng.choice(more)}\n")
         elif kind == 2:
             del new[at]

@@ -87,8 +87,7 @@ class Activations:
             self._names = {}
             found: set[_Parameter] = set()
             for file in self.world.files.values():
-                params = {param.name for scope in file.scopes for param in scope.params}
-                for name in sorted(name for name in params if name in file.facts.called):
+                for name in file.derived(called_parameters):
                     for index in file.facts.called[name]:
                         if isinstance(file.calls[index].func, Name):
                             found.update(self._mark(file, index, name))
@@ -126,3 +125,9 @@ class Activations:
             if name in file.bindings(scope):
                 return
             scope = entry.parent
+
+
+def called_parameters(file: SourceFile) -> list[str]:
+    """Return the names of parameters of a file that are also names of what it calls."""
+    params = {param.name for scope in file.scopes for param in scope.params}
+    return sorted(name for name in params if name in file.facts.called)

@@ -19,7 +19,7 @@ class Passing:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._passed: dict[tuple[str, int], dict[str, list[tuple[int, tuple[Expr, ...]]]]] = {}
+        self._passed: dict[tuple[str, int], dict[str, list[tuple[CallRef, tuple[Expr, ...]]]]] = {}
         self._bound_names: dict[tuple[str, int], dict[str, set[str]]] = {}
         self._kept_under: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
@@ -67,6 +67,7 @@ class Passing:
         yield from self._decorations(function, closure)
         loaded = [(name, *place) for place in self.world.loaded(name)]
         if function.file.scopes[function.scope].kind == "lambda":
+            function.file.note("lambdas", function.scope)
             loaded = [(lambda_name(function.scope), function.file, function.file.scopes[function.scope].parent)]
         for other in dict.fromkeys(replaced_names(self.world, function, closure)):
             loaded += ((other, *place) for place in self.world.loaded(other))
@@ -137,16 +138,8 @@ class Passing:
         arguments."""
         passed = self._passed.get((file.path, scope))
         if passed is None:
-            passed = self._passed[file.path, scope] = {}
-            for index in file.calls_of(scope):
-                of_call: dict[str, list[Expr]] = {}
-                for argument in file.calls[index].args:
-                    for part in _parts(argument.value, file):
-                        known_as = lambda_name(part.scope) if isinstance(part, LambdaRef) else last_name(part)
-                        of_call.setdefault(known_as, []).append(part)
-                for known_as, parts in of_call.items():
-                    passed.setdefault(known_as, []).append((index, tuple(parts)))
-        return passed.get(name, ())
+            passed = self._passed[file.path, scope] = file.named(passed_in, scope)
+        return [(call.index, parts) for call, parts in passed.get(name, ())]
 
     def _may_hold(self, part: Expr, function: Function, file: SourceFile, index: int) -> bool:
         """Check cheaply, without evaluating, whether an expression with the function's last name may be the function.
@@ -184,6 +177,20 @@ def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
         call = file.calls[expr.index]
         if last_name(call.func) == "partial" and call.args:
             yield from _parts(call.args[0].value, file)
+
+
+def passed_in(file: SourceFile, scope: int) -> dict[str, list[tuple[CallRef, tuple[Expr, ...]]]]:
+    """Return the calls in a scope by the last names of what they pass, each with the parts of its arguments."""
+    found: dict[str, list[tuple[CallRef, tuple[Expr, ...]]]] = {}
+    for index in file.calls_of(scope):
+        of_call: dict[str, list[Expr]] = {}
+        for argument in file.calls[index].args:
+            for part in _parts(argument.value, file):
+                known_as = lambda_name(part.scope) if isinstance(part, LambdaRef) else last_name(part)
+                of_call.setdefault(known_as, []).append(part)
+        for known_as, parts in of_call.items():
+            found.setdefault(known_as, []).append((CallRef(index), tuple(parts)))
+    return found
 
 
 def _hands_on(expr: Expr) -> bool:

@@ -36,9 +36,8 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
     site = world.call_site(file, index, frame)
     makes = name in world.knowledge.command_lines
     unsure = not (makes or last_name(file.calls[index].func) in _APPLYING or world.knowledge.surely_calls(name))
-    for argument in file.calls[index].args:
-        if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
-            continue
+    for position in file.of_call(callable_arguments, index):
+        argument = file.calls[index].args[position]
         named = argument.value if isinstance(argument.value, Name) and not makes else None
         if named is not None and (not _names_function(world, file, index, named) or _decorates(file, index, named)):
             continue
@@ -57,7 +56,7 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
 def _names_function(world: Engine, file: SourceFile, index: int, name: Name) -> bool:
     """Whether a name may refer to a function, by its name and its bindings alone: a function's own name; where it is
     surely called, a parameter, or a variable such as `load = self.read_cached if cached else self.read`."""
-    if world.may_be_function(name.id):
+    if any(one.scopes[scope].kind == "function" for one, scope in world.defined(name.id)):
         return True
     if last_name(file.calls[index].func) not in _APPLYING:
         return False
@@ -128,6 +127,15 @@ def contained(
                 yield from contained(world, held, depth + 1, seen)
         elif isinstance(held, Instance):
             yield from contained(world, held, depth + 1, seen)
+
+
+def callable_arguments(file: SourceFile, index: int) -> list[int]:
+    """Return the positions of the arguments of a call that may be functions."""
+    return [
+        position
+        for position, one in enumerate(file.calls[index].args)
+        if one.keyword not in ("*", "**") and _may_be_called(one.value, file)
+    ]
 
 
 def _may_be_called(argument: Expr, file: SourceFile) -> bool:

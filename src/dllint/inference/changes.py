@@ -321,12 +321,7 @@ class Changes:
     @cached_property
     def _sets_dict(self) -> bool:
         """Whether the program sets the attribute `__dict__` of any object."""
-        return any(
-            store.key == "__dict__"
-            for file in self.world.files.values()
-            for scope in range(len(file.scopes))
-            for store in file.stores(scope)
-        )
+        return any(file.each(sets_dict) for file in self.world.files.values())
 
     def _naming(self, key: object) -> list[Change]:
         """Return the mutations of all files that name the key literally."""
@@ -366,7 +361,7 @@ class Changes:
         """Return the mutations directly in a scope, latest first."""
         key = (file.path, scope)
         if key not in self._of_scopes:
-            for one in range(len(file.scopes)):
+            for one in range(len(file.raw.scopes)):
                 self._of_scopes[file.path, one] = []
             for change in sorted(self.in_file(file), key=lambda change: change.at, reverse=True):
                 self._of_scopes[file.path, change.scope].append(change)
@@ -418,6 +413,11 @@ def is_other(written: Expr | str | None, key: object) -> bool:
     if isinstance(written, Constant):
         return bool(written.value != key)
     return isinstance(written, str) and written != key
+
+
+def sets_dict(file: SourceFile, scope: int) -> bool:
+    """Whether a scope sets the attribute `__dict__` of an object."""
+    return any(store.key == "__dict__" for store in file.stores(scope))
 
 
 def changes_in(file: SourceFile) -> Iterator[Change]:

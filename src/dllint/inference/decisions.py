@@ -49,7 +49,8 @@ from dllint.inference.values import (
 from dllint.linking.arithmetic import ANY
 from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
-from dllint.linking.source import Binding, SourceFile, last_name, stores_by_name
+from dllint.linking.derivations import stores_by_name, stores_of_methods
+from dllint.linking.source import Binding, SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
 _PLAIN = frozenset(
@@ -374,13 +375,8 @@ def _with_stored(world: Engine, test: Expr, where: Site) -> Expr:
         return test
     file, scope = where.file, where.scope
     owner = file.method_of(scope)
-    methods = file.children.get(owner, ()) if owner is not None else (scope,)
-    stores = [
-        one
-        for method in methods
-        for one in file.named(stores_by_name, method).get(test.attr, ())
-        if one.base == test.value
-    ]
+    named = file.named(stores_by_name, scope) if owner is None else file.named(stores_of_methods, owner)
+    stores = [one for one in named.get(test.attr, ()) if one.base == test.value]
     if len(stores) != 1 or stores[0].scope != scope:
         return test
     event, value = stores[0].event, stores[0].value

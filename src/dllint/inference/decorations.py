@@ -74,7 +74,7 @@ def _registered(generic: Function) -> Iterator[Value]:
     that its `register` decorates (docs.python.org, "functools.singledispatch")."""
     file = generic.file
     register = Attribute(Name(generic.name), "register")
-    for index, scope in enumerate(file.scopes):
+    for index, scope in enumerate(file.raw.scopes):
         for decorator in scope.decorators if scope.kind == "function" else ():
             expr = decorator.expr
             if (file.calls[expr.index].func if isinstance(expr, CallRef) else expr) == register:

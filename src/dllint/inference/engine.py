@@ -43,7 +43,8 @@ from dllint.inference.values import (
 from dllint.linking.expressions import stored_attributes, writes_key
 from dllint.linking.implicit_calls import add_implicit_calls, common_to
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.recorded import ReadOfProject, RecordedFile
+from dllint.linking.reads import ReadOfProject
+from dllint.linking.recorded import RecordedFile
 from dllint.linking.source import SourceFile, last_name
 from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
@@ -140,7 +141,7 @@ class World:
         self._aliased: set[str] | None = None
         self._aliases: dict[str, dict[str, None]] | None = None
         self._stored_under: dict[str, dict[str, None]] | None = None
-        self._function_names: set[str] | None = None
+        self._defined: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._classes: list[Class] | None = None
         self._written_keys: dict[str, bool] = {}
 
@@ -187,7 +188,7 @@ class World:
             self._classes = [
                 Class(file, index)
                 for file in self.files.values()
-                for index, scope in enumerate(file.scopes)
+                for index, scope in enumerate(file.raw.scopes)
                 if scope.kind == "class"
             ]
         return self._classes
@@ -197,7 +198,7 @@ class World:
         if self._decorated is None:
             self._decorated = {}
             for file in self.files.values():
-                for index, scope in enumerate(file.scopes):
+                for index, scope in enumerate(file.raw.scopes):
                     for decorator in scope.decorators:
                         expr = decorator.expr
                         if isinstance(expr, CallRef):
@@ -231,19 +232,22 @@ class World:
         if self._stored_under is None:
             self._stored_under = {}
             for file in self.files.values():
-                for scope in range(len(file.scopes)):
+                for scope in range(len(file.raw.scopes)):
                     for key, stored in stored_attributes(file.raw, scope):
                         self._stored_under.setdefault(key, {})[stored] = None
         self.reads.stored_under.add(attribute)
         return self._stored_under.get(attribute, ())
 
-    def may_be_function(self, name: str) -> bool:
-        """Whether any function has that name."""
-        if self._function_names is None:
-            self._function_names = {
-                scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
-            }
-        return name in self._function_names
+    def defined(self, name: str) -> list[tuple[SourceFile, int]]:
+        """Return the functions and classes of that name."""
+        if self._defined is None:
+            self._defined = {}
+            for file in self.files.values():
+                for index, scope in enumerate(file.raw.scopes):
+                    if scope.kind in ("function", "class"):
+                        self._defined.setdefault(scope.name, []).append((file, index))
+        self.reads.defined.add(name)
+        return self._defined.get(name, [])
 
     def chosen_by_name(self, value: Instance) -> bool:
         """Whether the class of an object is only one candidate for an unknown name."""

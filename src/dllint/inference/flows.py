@@ -148,12 +148,14 @@ class Flows:
         if self._functions is None:
             self._functions = {}
             for file in self.world.files.values():
-                for index, scope in enumerate(file.scopes):
+                scopes = file.raw.scopes
+                for index, scope in enumerate(scopes):
                     if scope.kind == "function":
                         name_of = scope.name
                         if name_of == "__init__" and file.method_of(index) is not None:
-                            name_of = file.scopes[scope.parent].name
+                            name_of = scopes[scope.parent].name
                         self._functions.setdefault(name_of, []).append((file, index))
+        self.world.reads.defined.add(name)
         return self._functions.get(name, [])
 
     def _ways_of(self, file: SourceFile) -> Mapping[Place, Iterable[Place]]:
@@ -230,6 +232,14 @@ class Ways:
             yield from self._given(call, file)
             if last_name(call.func) == "defaultdict":
                 yield from self._made_by_factory(call, ("call", file.path, index), file)
+
+    @staticmethod
+    def called(file: SourceFile) -> Iterator[str]:
+        """Yield the names of which `collect` may ask whether they are functions."""
+        for call in file.calls:
+            yield last_name(call.func)
+            if call.args:
+                yield last_name(call.args[0].value)
 
     def _made_by_factory(self, call: Call, held: Place, file: SourceFile) -> Iterator[tuple[Place, Place]]:
         """Yield the flow from a default factory's results to its dict."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
+from dllint.linking.derivations import functions_in
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
 from dllint.linking.source import last_name
 
@@ -127,15 +128,11 @@ class Hierarchy:
                 self._lines[cls.key] = found
         return found
 
-    def own_methods(self, cls: Class) -> dict[str, int]:
-        """Return the functions defined directly in the class body, by name (the last definition wins)."""
+    def own_methods(self, cls: Class) -> Mapping[str, int]:
+        """Return the functions defined directly in the class body, by name."""
         found = self._methods.get(cls.key)
         if found is None:
-            found = self._methods[cls.key] = {}
-            for name, bindings in cls.file.bindings(cls.scope).items():
-                defined = [one.number for one in bindings if one.kind == "def"]
-                if defined and cls.file.scopes[defined[-1]].kind == "function":
-                    found[name] = defined[-1]
+            found = self._methods[cls.key] = cls.file.named(functions_in, cls.scope)
         return found
 
     def method(self, cls: Class, name: str, after: Class | None = None) -> Function | None:

@@ -151,7 +151,7 @@ def _is_made_outside(world: Engine, value: Value) -> bool:
 class Namesakes:
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._methods: dict[str, list[Function]] | None = None
+        self._methods: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._found: dict[tuple[str, int], list[Function]] = {}
         self._unread: dict[str, set[str]] = {}
         self._searched: set[str] = set()
@@ -186,10 +186,11 @@ class Namesakes:
         if self._methods is None:
             self._methods = {}
             for file in self.world.files.values():
-                for scope, entry in enumerate(file.scopes):
+                for scope, entry in enumerate(file.raw.scopes):
                     if entry.kind == "function" and file.method_of(scope) is not None:
-                        self._methods.setdefault(entry.name, []).append(Function(file, scope))
-        found = self._methods.get(name, [])
+                        self._methods.setdefault(entry.name, []).append((file, scope))
+        self.world.reads.defined.add(name)
+        found = [Function(*one) for one in self._methods.get(name, ())]
         if limits.NAMESAKES.exceeded(len(found)):
             roots = {self._root(function) for function in found}
             if len(roots) > 1:

@@ -8,7 +8,8 @@ from functools import cached_property
 from dllint.facts.nodes import Attribute, Constant, Expr, Name, Subscript
 from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
-from dllint.linking.source import Binding, SourceFile, stores_elsewhere
+from dllint.linking.derivations import stores_elsewhere
+from dllint.linking.source import Binding, SourceFile
 from dllint.modules import ModuleIndex
 
 _MODULES = Attribute(Name("sys"), "modules")
@@ -45,8 +46,8 @@ class ModuleStores:
 
     def _collect(self, file: SourceFile, found: dict[str, dict[str, list[tuple[Binding, Site]]]]) -> None:
         imported = _imported(file)
-        for scope in range(len(file.scopes)):
-            for store in file.derived(stores_elsewhere, scope):
+        for scope, stores in file.each(stores_elsewhere):
+            for store in stores:
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
                 if path is not None:
                     event = store.event

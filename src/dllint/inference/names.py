@@ -9,6 +9,7 @@ from dllint.facts.aliases import lambda_name, result_name
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function
+from dllint.linking.derivations import receivers_in
 from dllint.linking.source import decorated
 
 AFTER_FIELDS = ("__post_init__", "__attrs_post_init__", "model_post_init")
@@ -33,6 +34,7 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
         else:
             names = dict.fromkeys([name, *map(result_name, classes), *_receivers(function)])
     if function.file.scopes[function.scope].kind == "lambda":
+        function.file.note("lambdas", function.scope)
         names[lambda_name(function.scope)] = None
     stood_in_for = dict.fromkeys(replaced_names(world, function, closure))
     names = stood_in_for if closure is not None else {**names, **stood_in_for}
@@ -59,7 +61,4 @@ def replaced_names(world: Engine, function: Function, closure: Frame | None) -> 
 
 def _receivers(method: Function) -> Iterator[str]:
     """Yield the names of the first parameters of the methods in the same class."""
-    owner = method.file.scopes[method.scope].parent
-    for scope in method.file.children.get(owner, ()):
-        if params := method.file.scopes[scope].params:
-            yield params[0].name
+    yield from method.file.derived(receivers_in, method.file.scopes[method.scope].parent)

@@ -35,7 +35,8 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.source import SourceFile, stores_by_name
+from dllint.linking.derivations import annotated_in, stores_by_name
+from dllint.linking.source import SourceFile
 
 _END = (1 << 31, 0)
 """A position after all statements of a scope."""
@@ -419,8 +420,8 @@ class Objects:
 
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self.world.stores.owners(value):
-            for event in owner.file.scopes[owner.scope].events:
-                if isinstance(event.detail, Annotation) and event.target == Name(name):
+            for event in owner.file.named(annotated_in, owner.scope).get(name, ()):
+                if isinstance(event.detail, Annotation):
                     site = Site(owner.file, owner.scope, 0, (0, 0), None)
                     return self.world.hierarchy.annotated(event.detail.expr, site)
         return ()

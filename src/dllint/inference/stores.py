@@ -27,8 +27,9 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.assignments import Spread, Store
+from dllint.linking.derivations import stores_elsewhere
 from dllint.linking.implicit_calls import KEEPING_PROPERTIES
-from dllint.linking.source import SourceFile, last_name, stores_elsewhere
+from dllint.linking.source import SourceFile, last_name
 
 CONSTRUCTORS = ("__init__", *AFTER_FIELDS)
 """Methods that run when an object is constructed."""
@@ -242,8 +243,8 @@ class Stores:
         if self._outside is None:
             self._outside = {}
             for file in self.world.files.values():
-                for scope in range(len(file.scopes)):
-                    for store in file.derived(stores_elsewhere, scope):
+                for _, stores in file.each(stores_elsewhere):
+                    for store in stores:
                         if isinstance(store.key, str):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dllint.facts.nodes import CallRef, Constant, List, Tuple
-from dllint.facts.schema import Call, Expr
+from dllint.facts.schema import Argument, Call, Expr
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
@@ -63,8 +63,8 @@ class Parsers:
             if last_name(call.func) == ADDS_CLASS:
                 found += self.world.values.evaluate(CallRef(index), site)
                 continue
-            by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
-            action = by_name.get("action")
+            by_name = {argument.keyword: argument for argument in call.args if argument.keyword}
+            action = _given(by_name, "action")
             kind = action.value if isinstance(action, Constant) else "store"
             if fixed_line and kind in ("store", "store_true", "store_false", "store_const"):
                 found += self._untouched(by_name, str(kind), site)
@@ -72,10 +72,10 @@ class Parsers:
             if kind in ("store_true", "store_false"):
                 found += [const(kind == "store_false"), const(kind == "store_true")]
                 continue
-            default = by_name.get("default")
+            default = _given(by_name, "default")
             found += self.world.values.evaluate(default, site) if default is not None else (NONE,)
             if kind == "store_const":
-                fixed = by_name.get("const")
+                fixed = _given(by_name, "const")
                 found += self.world.values.evaluate(fixed, site) if fixed is not None else (NONE,)
                 continue
             choices = _choices(call)
@@ -120,9 +120,9 @@ class Parsers:
             for argument in file.calls[index].args
         )
 
-    def _untouched(self, by_name: Mapping[str, Expr], kind: str, site: Site) -> Values:
+    def _untouched(self, by_name: Mapping[str, Argument], kind: str, site: Site) -> Values:
         """Return the value of an option that no command line sets."""
-        default = by_name.get("default")
+        default = _given(by_name, "default")
         if default is None:
             return (const(kind == "store_false") if kind.startswith("store_") and kind != "store_const" else NONE,)
         values = self.world.values.evaluate(default, site)
@@ -157,6 +157,12 @@ def _choices(call: Call) -> tuple[Expr, ...] | None:
     """Return the values that an option accepts; None if its declaration does not list them."""
     given = next((one.value for one in call.args if one.keyword == "choices"), None)
     return tuple(given.elements) if isinstance(given, (List, Tuple)) else None
+
+
+def _given(by_name: Mapping[str, Argument], keyword: str) -> Expr | None:
+    """Return the value of an argument."""
+    argument = by_name.get(keyword)
+    return None if argument is None else argument.value
 
 
 def _destination(call: Call) -> str:

@@ -100,9 +100,9 @@ class NamedObjects:
             self._by_name[name] = ()
             definitions = [
                 Class(file, index) if scope.kind == "class" else Function(file, index)
-                for file in self.world.files.values()
-                for index, scope in enumerate(file.scopes)
-                if scope.name == name and scope.parent == 0 and scope.kind in ("class", "function")
+                for file, index in self.world.defined(name)
+                for scope in (file.scopes[index],)
+                if scope.parent == 0
             ]
             if definitions and not limits.MEMBERS.exceeded(len(definitions)):
                 self._by_name[name] = (*definitions, CHOSEN)

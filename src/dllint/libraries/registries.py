@@ -44,7 +44,7 @@ class Registries:
         if self._entries is None:
             self._entries = {}
             for file in self.world.files.values():
-                for index, scope in enumerate(file.scopes):
+                for index, scope in enumerate(file.raw.scopes):
                     for decorator in scope.decorators:
                         func = decorator.expr
                         if isinstance(func, CallRef):

@@ -220,10 +220,19 @@ def may_change(text: str, file: SourceFile, scope: int, passed: Callable[[Event]
     names = set(_IDENTIFIER.findall(text))
     if not names.isdisjoint(_CHANGING):
         return True
-    return any(
-        event.target is not None and passed(event) and not names.isdisjoint(_set_names(event.target))
-        for event in file.scopes[scope].events
-    )
+    setting = file.named(events_setting, scope)
+    return any(passed(event) for name in names for event in setting.get(name, ()))
+
+
+def events_setting(file: SourceFile, scope: int) -> dict[str, list[Event]]:
+    """Return the statements of a scope that assign something, by the names and attributes that they set."""
+    found: dict[str, list[Event]] | None = file.setting.get(scope)
+    if found is None:
+        found = file.setting[scope] = {}
+        for event in file.scopes[scope].events:
+            for name in dict.fromkeys(_set_names(event.target)) if event.target is not None else ():
+                found.setdefault(name, []).append(event)
+    return found
 
 
 def _set_names(target: Expr) -> Iterator[str]:

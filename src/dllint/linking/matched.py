@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
-from dllint.facts.nodes import Base, CallRef
+from dllint.facts.nodes import Base, CallRef, Defined, LambdaRef
 from dllint.facts.schema import Call, Event, Region, Scope
+from dllint.linking.assignments import Spread, Store
 from dllint.linking.implicit_calls import Iterates, add_implicit_calls, properties_of
-from dllint.linking.recorded import ReadOfProject
-from dllint.linking.source import RegionRef, SourceFile
+from dllint.linking.reads import ReadOfProject
+from dllint.linking.source import Binding, RegionRef, ScopeRef, SourceFile
 from dllint.span import Span
 
 
@@ -21,6 +22,10 @@ class Positions(Protocol):
 
 class Different(Exception):
     """The analysis would read something else."""
+
+
+_OF_PROTOCOLS = ("__enter__", "__iter__")
+"""Methods that all files call implicitly if any class has them."""
 
 
 class Matched:
@@ -46,6 +51,7 @@ class Matched:
         self._spans: dict[Span, Span | None] = {}
         self._calls: dict[int, int] = {}
         self._regions: dict[int, int] = {0: 0}
+        self._scopes: dict[int, int] = {-1: -1, 0: 0}
 
     # Matching
 
@@ -59,12 +65,12 @@ class Matched:
 
     def _match(self, project: ReadOfProject) -> None:
         old, new = self._old, self._new
-        self._require(len(old.scopes) == len(new.scopes))
         self._require((old.asks_callable, old.asks_class) == (new.asks_callable, new.asks_class))
         self._require(properties_of([old]) == properties_of([new]))
         for name in project.common.defined:
             self._require(len(old.facts.loaded.get(name, ())) == len(new.facts.loaded.get(name, ())))
         self._regions |= self._matched(old.facts.regions, new.facts.regions, 1)
+        self._match_scopes()
         self._calls |= self._matched(old.facts.calls, new.facts.calls, 0)
         for index, other in self._regions.items():
             one, two = old.facts.regions[index], new.facts.regions[other]
@@ -81,8 +87,29 @@ class Matched:
             self._require(self._same_call(index))
         given = [{name: [index for _, index in calls] for name, calls in one.items()} for one in named]
         self._require({name: [*map(self._calls.get, calls)] for name, calls in given[0].items()} == given[1])
-        for here, there in zip(old.scopes, new.scopes, strict=True):
-            self._require(self._same_header(here, there))
+
+    def _match_scopes(self) -> None:
+        old, new = self._old.scopes, self._new.scopes
+        starts = {(_start(scope.span), scope.kind): index for index, scope in enumerate(new) if index}
+        found: dict[int, int] = {}
+        for index in range(1, len(old)):
+            at = self._start_of(_start(old[index].span))
+            other = starts.get((at, old[index].kind)) if at is not None else None
+            # Where a function is removed, its place is that of the next one.
+            if other is not None and (other not in found or old[index].name == new[other].name):
+                found[other] = index
+        self._scopes |= {index: other for other, index in sorted(found.items())}
+        matched = {*self._scopes.values()}
+        self._require([*self._scopes] == sorted(self._scopes))
+        for index, other in self._scopes.items():
+            if index > 0:
+                self._require(self._same_definition(old[index], new[other]))
+        left = [old[index] for index in range(len(old)) if index not in self._scopes]
+        added = [new[index] for index in range(len(new)) if index not in matched]
+        self._require(all(one.kind in ("function", "lambda") and not one.decorators for one in (*left, *added)))
+        self._require(self._scopes_named(_OF_PROTOCOLS))
+        declared = {self._scopes.get(index): names for index, names in self._old.all_declared.items()}
+        self._require(declared == self._new.all_declared)
 
     def _matched(self, old: list[Any], new: list[Any], first: int) -> dict[int, int]:
         """Return the new numbers of calls or regions outside of the edit."""
@@ -117,24 +144,39 @@ class Matched:
 
     def _same_place(self, one: Call, two: Call) -> bool:
         return (
-            one.scope == two.scope
+            self._scopes.get(one.scope) == two.scope
             and self._regions.get(one.region) == two.region
             and self._span(one.statement) == two.statement
         )
 
-    def _same_header(self, one: Scope, two: Scope) -> bool:
-        if one.parent >= 0 and (self._span(one.span) != two.span or self._span(one.header) != two.header):
-            return False
+    def _same_definition(self, one: Scope, two: Scope) -> bool:
+        """Whether what is compared of all scopes is the same."""
         return (
-            (one.kind, one.name, one.parent, one.is_async, one.is_generator)
-            == (two.kind, two.name, two.parent, two.is_async, two.is_generator)
+            one.kind == two.kind
+            and (one.kind != "class" or one.name == two.name)
+            and self._scopes.get(one.parent) == two.parent
             and self._regions.get(one.region) == two.region
-            and (one.end < 0 if two.end < 0 else self._regions.get(one.end) == two.end)
             and self._same(one.decorators, two.decorators)
-            and self._same(one.params, two.params)
             and self._same(one.bases, two.bases)
+        )
+
+    def _same_header(self, index: int) -> bool:
+        if index not in self._scopes:
+            return False
+        one, two = self._old.scopes[index], self._new.scopes[self._scopes[index]]
+        return (
+            (one.name, one.is_async, one.is_generator) == (two.name, two.is_async, two.is_generator)
+            and (index == 0 or self._span(one.header) == two.header)
+            and (one.end < 0 if two.end < 0 else self._regions.get(one.end) == two.end)
+            and self._same(one.params, two.params)
             and self._same(one.returns, two.returns)
         )
+
+    def _same_extent(self, index: int) -> bool:
+        if index not in self._scopes:
+            return False
+        # The module always spans from the first line to the last.
+        return index == 0 or self._span(self._old.scopes[index].span) == self._new.scopes[self._scopes[index]].span
 
     def _same_call(self, index: int) -> bool:
         if index not in self._calls:
@@ -147,14 +189,43 @@ class Matched:
             and self._same(one.args, two.args)
         )
 
+    def _same_callee(self, index: int) -> bool:
+        if index not in self._calls:
+            return False
+        return self._same(self._old.calls[index].func, self._new.calls[self._calls[index]].func)
+
+    def _same_shape(self, index: int) -> bool:
+        """Whether a call passes as many arguments, at the same places and by the same keywords."""
+        if index not in self._calls:
+            return False
+        one, two = self._old.calls[index].args, self._new.calls[self._calls[index]].args
+        return len(one) == len(two) and all(
+            (left.keyword, self._span(left.span), self._span(left.value_span))
+            == (right.keyword, right.span, right.value_span)
+            for left, right in zip(one, two, strict=True)
+        )
+
+    def _same_value(self, index: int, position: int) -> bool:
+        if index not in self._calls:
+            return False
+        one, two = self._old.calls[index].args, self._new.calls[self._calls[index]].args
+        return len(two) > position and self._same(one[position].value, two[position].value)
+
     def _same_event(self, one: Event | None, two: Event | None) -> bool:
         if one is None or two is None:
             return one is two
         return (
             one.kind == two.kind
             and self._regions.get(one.region) == two.region
-            and all(self._same(left, right) for left, right in zip((one[1], *one[3:]), (two[1], *two[3:]), strict=True))
+            and all(map(self._same, (one[1], *one[3:5], one[6]), (two[1], *two[3:5], two[6])))
+            and self._same_detail(one.detail, two.detail)
         )
+
+    def _same_detail(self, one: Any, two: Any) -> bool:
+        """Whether the details of statements are equal: of definitions, they are scopes."""
+        if isinstance(one, int):
+            return isinstance(two, int) and self._scopes.get(one) == two
+        return self._same(one, two)
 
     def _same_region(self, index: int) -> bool:
         if index not in self._regions:
@@ -173,6 +244,15 @@ class Matched:
             return bool(self._regions.get(one.number) == two.number)
         if kind is CallRef:
             return bool(self._calls.get(one.index) == two.index)
+        if kind is ScopeRef:
+            return bool(self._scopes.get(one) == two)
+        if kind is LambdaRef or kind is Defined:
+            return bool(self._scopes.get(one.scope) == two.scope)
+        if kind is Store or kind is Spread:
+            return self._scopes.get(one.scope) == two.scope and self._same(one[1:], two[1:])
+        if kind is Binding:
+            number = self._scopes.get(one.number) if one.kind in ("def", "class") else one.number
+            return number == two.number and self._same(one[:3], two[:3])
         if isinstance(one, Base):
             return self._same(one.parts(), two.parts())
         if isinstance(one, Event):
@@ -184,8 +264,23 @@ class Matched:
     def _same_events(self, one: Collection[Event], two: Collection[Event]) -> bool:
         return len(one) == len(two) and all(map(self._same_event, one, two))
 
+    def _start_of(self, at: tuple[int, int]) -> tuple[int, int] | None:
+        """Return where the new text has a place."""
+        span = self._span(Span(*at, *at))
+        return None if span is None else _start(span)
+
+    def _scopes_named(self, names: Collection[str]) -> bool:
+        """Whether the same functions and classes have one of these names."""
+        one, two = self._old.scopes, self._new.scopes
+        was = [(self._scopes.get(index), entry.name) for index, entry in enumerate(one) if entry.name in names]
+        return was == [(index, entry.name) for index, entry in enumerate(two) if entry.name in names]
+
     def _numbers(self, one: Iterable[int], two: Iterable[int]) -> bool:
         return [*map(self._calls.get, one)] == [*two]
+
+
+def _start(span: Span) -> tuple[int, int]:
+    return span.line, span.column
 
 
 def _kind(one: Call | Region) -> tuple[Any, ...]:

@@ -6,8 +6,9 @@ import re
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.linking.conditions import Atom, path_atoms
+from dllint.linking.derivations import stores_in_functions, stores_of_methods
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, stores_by_name
+from dllint.linking.source import SourceFile
 
 _ROOT = re.compile(r"(?<![\w.'\"])[A-Za-z_]\w*(?:\.\w+)?")
 """A name in the text of a condition, with the first attribute that is read of it."""
@@ -71,8 +72,8 @@ def _kept_parameters(file: SourceFile, scope: int) -> dict[str, str]:
         for store in file.stores(scope):
             if store.value != Name(param.name) or store.event.region or not isinstance(store.key, str):
                 continue
-            methods = (file.named(stores_by_name, one).get(store.key, ()) for one in file.children.get(owner, ()))
-            if store.base == Name(params[0].name) and sum(map(len, methods)) == 1:
+            set_in_class = file.named(stores_of_methods, owner).get(store.key, ())
+            if store.base == Name(params[0].name) and len(set_in_class) == 1:
                 found[param.name] = store.key
     return found
 
@@ -85,5 +86,4 @@ def _is_unchanged(file: SourceFile, scope: int, name: str, attr: str) -> bool:
         scope = file.scopes[scope].parent
     if name not in file.bindings(0) or file.bindings_within(0, name):
         return False
-    stores = (one for inner in range(1, len(file.scopes)) for one in file.named(stores_by_name, inner).get(attr, ()))
-    return not attr or not any(one.base == Name(name) for one in stores)
+    return not attr or not any(one.base == Name(name) for one in file.named(stores_in_functions).get(attr, ()))

@@ -3,197 +3,33 @@
 The analysis is a deterministic program. If everything that it read is the same after an edit, except for positions and
 the numbers of calls, it would do the same again. What it reads is recorded here, as finely as pays:
 
-    a call           by its number; its callee alone apart from its arguments
+    a call           by its number: that it is there; its callee; how its arguments are passed; the value of each
     a region         by its number
+    a header         of a function or class by its number, and where its body ends; or how many there are
     the statements   of a scope: all of them, or those of some kinds, or those that assign to attributes and items
     a name           that is looked up among the names that a scope binds
     a last name      whose calls or readers are looked up
 
 What is computed from a whole file at once (`SourceFile.clauses`, the flows between names) reads from `raw`, which
 records nothing; whoever does that records the parts of the result that are used (`Reads.note`), and `reread` compares
-them. The headers of all scopes and the structure of regions are compared always, so reading them is not recorded.
+them. Of all scopes, kinds, decorators and bases and which contains which are compared always, like the structure of
+regions, so reading them is not recorded. A scope that only one version has may be a plain function that nothing asks
+for.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from dllint.facts.schema import Call, Event, FileFacts, Region, Scope
+from dllint.facts.schema import Call, Event, FileFacts, ImportedName, Region
 from dllint.linking.assignments import Spread, Store
-from dllint.linking.implicit_calls import Common
+from dllint.linking.reads import WHOLE, Reads
+from dllint.linking.recorded_parts import Calls, Lookups, Named, Numbered, RecordedScope, Scopes
 from dllint.linking.source import Binding, SourceFile
 from dllint.span import Span
 
 T = TypeVar("T")
-WHOLE = -1
-"""Stands for all calls, or all regions, and for how many there are."""
-ALL = "<all>"
-"""Stands for all names, or for the statements of all kinds."""
-STORING = "="
-"""Stands for the statements that assign to attributes and items."""
-
-
-class Reads:
-    """What the analysis read of one file.
-
-    Attributes:
-        calls: by number, or `WHOLE`.
-        callees: the calls whose callee alone was read.
-        regions: by number, or `WHOLE`.
-        called, loaded: the last names looked up in the facts of these names.
-        events: scope → kinds of statements.
-        names: scope → names looked up among its bindings.
-        asked: what else was asked, by the name of the query and its argument.
-    """
-
-    def __init__(self) -> None:
-        self.calls: set[int] = set()
-        self.callees: set[int] = set()
-        self.regions: set[int] = set()
-        self.called: set[str] = set()
-        self.loaded: set[str] = set()
-        self.events: defaultdict[int, set[str]] = defaultdict(set)
-        self.names: defaultdict[int, set[str]] = defaultdict(set)
-        self.asked: defaultdict[str, set[Any]] = defaultdict(set)
-
-
-class ReadOfProject:
-    """What the analysis read of all files at once.
-
-    Attributes:
-        common: what the implicit calls of each file depend on.
-        called, loaded, aliases, aliased, stored_under, keys: the names that were looked up, by the query.
-        places: the locations of objects from which flows were followed.
-    """
-
-    def __init__(self) -> None:
-        self.common = Common((), (), (), ())
-        self.called: set[str] = set()
-        self.loaded: set[str] = set()
-        self.aliases: set[str] = set()
-        self.aliased: set[str] = set()
-        self.stored_under: set[str] = set()
-        self.keys: set[str] = set()
-        self.places: set[tuple[Any, ...]] = set()
-
-
-class _Numbered(list[Any]):
-    """A list that records which of its elements are read."""
-
-    __slots__ = ("seen",)
-
-    def __init__(self, elements: Iterable[Any], seen: set[int]) -> None:
-        super().__init__(elements)
-        self.seen = seen
-
-    def __getitem__(self, index: Any) -> Any:
-        self.seen.add(index if type(index) is int and index >= 0 else WHOLE)
-        return list.__getitem__(self, index)
-
-    def __iter__(self) -> Iterator[Any]:
-        self.seen.add(WHOLE)
-        return list.__iter__(self)
-
-    def __len__(self) -> int:
-        self.seen.add(WHOLE)
-        return list.__len__(self)
-
-    def __contains__(self, element: object) -> bool:
-        self.seen.add(WHOLE)
-        return list.__contains__(self, element)
-
-    def __reversed__(self) -> Iterator[Any]:
-        self.seen.add(WHOLE)
-        return list.__reversed__(self)
-
-
-class _Named(dict[str, Any]):
-    """A dict that records which names are looked up in it."""
-
-    __slots__ = ("seen",)
-
-    def __init__(self, entries: dict[str, Any], seen: set[str]) -> None:
-        super().__init__(entries)
-        self.seen = seen
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.seen.add(name)
-        return dict.get(self, name, default)
-
-    def __getitem__(self, name: str) -> Any:
-        self.seen.add(name)
-        return dict.__getitem__(self, name)
-
-    def __contains__(self, name: object) -> bool:
-        self.seen.add(name)  # type: ignore[arg-type]
-        return dict.__contains__(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        self.seen.add(ALL)
-        return dict.__iter__(self)
-
-    def __len__(self) -> int:
-        self.seen.add(ALL)
-        return dict.__len__(self)
-
-    def __bool__(self) -> bool:
-        self.seen.add(ALL)
-        return dict.__len__(self) > 0
-
-    def keys(self) -> Any:
-        self.seen.add(ALL)
-        return dict.keys(self)
-
-    def values(self) -> Any:
-        self.seen.add(ALL)
-        return dict.values(self)
-
-    def items(self) -> Any:
-        self.seen.add(ALL)
-        return dict.items(self)
-
-
-class _Lookups(set[str]):
-    """The names looked up in the result of a function, recorded with the function."""
-
-    __slots__ = ("arguments", "asked", "function")
-
-    def __init__(self, asked: set[Any], function: tuple[str, str], arguments: tuple[int | str, ...]) -> None:
-        super().__init__()
-        self.asked, self.function, self.arguments = asked, function, arguments
-
-    def add(self, name: str) -> None:
-        self.asked.add((*self.function, name, *self.arguments))
-
-
-class _RecordedScope(Scope):
-    """A scope that records which of its statements are read."""
-
-    def __init__(self, scope: Scope, seen: set[str]) -> None:
-        self.__dict__.update({name: one for name, one in scope.__dict__.items() if name in _HEADER})
-        self.__dict__["_scope"] = scope
-        self.__dict__["_seen"] = seen
-
-    @property
-    def events(self) -> list[Event]:  # type: ignore[override]
-        self.__dict__["_seen"].add(ALL)
-        found: list[Event] = self.__dict__["_scope"].events
-        return found
-
-    def events_of(self, *kinds: str) -> list[Event]:
-        self.__dict__["_seen"].update(kinds)
-        found: list[Event] = self.__dict__["_scope"].events_of(*kinds)
-        return found
-
-    def storing(self) -> list[Event]:
-        self.__dict__["_seen"].add(STORING)
-        found: list[Event] = self.__dict__["_scope"].storing()
-        return found
-
-
-_HEADER = frozenset(Scope.__match_args__) - {"events"}
 
 
 class RecordedFile(SourceFile):
@@ -204,18 +40,20 @@ class RecordedFile(SourceFile):
         super().__init__(raw.path, facts, raw.absent)
         self.reads = reads = Reads()
         self._raw = raw
-        self.scopes = [_RecordedScope(scope, reads.events[index]) for index, scope in enumerate(facts.scopes)]
-        self.calls = _Numbered(raw.calls, reads.calls)
+        scopes = (RecordedScope(scope, index, reads) for index, scope in enumerate(facts.scopes))
+        self.scopes = Scopes(scopes, reads.headers)
+        self.children = Named(self.children, reads.asked["children"])
+        self.calls = Calls(raw.calls, reads)
         self.facts = FileFacts(
             self.scopes,
-            _Numbered(facts.calls, reads.calls),
-            _Numbered(facts.regions, reads.regions),
-            _Named(facts.called, reads.called),
-            _Named(facts.loaded, reads.loaded),
+            Calls(facts.calls, reads),
+            Numbered(facts.regions, reads.regions),
+            Named(facts.called, reads.called),
+            Named(facts.loaded, reads.loaded),
             facts.aliases,
             facts.lines,
         )
-        self._recorded_bindings: dict[int, _Named] = {}
+        self._recorded_bindings: dict[int, Named] = {}
 
     @property
     def raw(self) -> SourceFile:
@@ -224,7 +62,7 @@ class RecordedFile(SourceFile):
     def adopt_implicit(self) -> None:
         """Take over the implicit calls that were added to `raw`."""
         raw = self._raw
-        self.calls = _Numbered(raw.calls, self.reads.calls)
+        self.calls = Calls(raw.calls, self.reads)
         self.decorations, self.mapped, self.members = raw.decorations, raw.mapped, raw.members
         self.decorating, self.making_decorators = raw.decorating, raw.making_decorators
         self.member_names = raw.member_names
@@ -237,14 +75,23 @@ class RecordedFile(SourceFile):
         return function(self._raw, *arguments)
 
     def named(self, function: Callable[..., dict[str, T]], *arguments: int | str) -> dict[str, T]:
-        lookups = _Lookups(self.reads.asked["named"], (function.__module__, function.__name__), arguments)
-        return _Named(function(self._raw, *arguments), lookups)
+        lookups = Lookups(self.reads.asked["named"], (function.__module__, function.__name__), arguments)
+        return Named(function(self._raw, *arguments), lookups)
+
+    def of_call(self, function: Callable[[SourceFile, int], T], index: int) -> T:
+        self.reads.asked["of_call"].add((function.__module__, function.__name__, index))
+        return function(self._raw, index)
+
+    def each(self, function: Callable[..., T], *arguments: str) -> list[tuple[int, T]]:
+        self.reads.asked["each"].add((function.__module__, function.__name__, *arguments))
+        return self._raw.each(function, *arguments)
 
     def callee(self, index: int) -> Any:
         self.reads.callees.add(index)
         return self._raw.calls[index].func
 
     def place_of(self, index: int) -> Call:
+        self.reads.calls.add(index)
         return self._raw.calls[index]
 
     @property
@@ -277,6 +124,18 @@ class RecordedFile(SourceFile):
             self.reads.asked["call_around"].add(found)
         return found
 
+    def scopes_around(self, span: Span) -> list[int]:
+        return self._raw.scopes_around(span)
+
+    @property
+    def all_declared(self) -> dict[int, dict[str, str]]:
+        # Compared always.
+        return self._raw.all_declared
+
+    def imports(self) -> list[tuple[int, Event, ImportedName]]:
+        self.reads.asked["imports"].add(None)
+        return self._raw.imports()
+
     @property
     def discarded(self) -> frozenset[int]:
         # Compared for all calls.
@@ -285,13 +144,13 @@ class RecordedFile(SourceFile):
     def bindings(self, scope: int) -> dict[str, list[Binding]]:
         found = self._recorded_bindings.get(scope)
         if found is None:
-            found = _Named(self._raw.bindings(scope), self.reads.names[scope])
+            found = Named(self._raw.bindings(scope), self.reads.names[scope])
             self._recorded_bindings[scope] = found
         return found
 
     @property
     def scopes_binding(self) -> Any:
-        return _Named(self._raw.scopes_binding, self.reads.asked["scopes_binding"])
+        return Named(self._raw.scopes_binding, self.reads.asked["scopes_binding"])
 
     def stores(self, scope: int) -> list[Store]:
         self.reads.asked["stores"].add(scope)

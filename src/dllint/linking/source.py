@@ -44,6 +44,12 @@ class RegionRef(NamedTuple):
     number: int
 
 
+class ScopeRef(int):
+    """A scope in the result of such a function."""
+
+    __slots__ = ()
+
+
 class SourceFile:
     """One file of the project."""
 
@@ -80,6 +86,8 @@ class SourceFile:
         # Name → its value, and the name that an import of the standard library gives it (`closed_values`).
         self.closed_names: dict[str, Any] = {}
         self.standard_names: dict[str, tuple[str, str | None]] | None = None
+        # Scope → its statements by the names that they set (`conditions`).
+        self.setting: dict[int, dict[str, list[Event]]] = {}
         self.in_every_process: dict[int, bool] = {}
         """Region → whether no condition on it asks which process runs (`runs_when_imported`)."""
         self.members: dict[tuple[int, str], int] = {}
@@ -116,7 +124,8 @@ class SourceFile:
 
     def derived(self, function: Callable[..., T], *arguments: int | str) -> T:
         """Return what a function makes of the file: a function of a module that reads nothing else, whose result
-        consists of facts, with `CallRef` and `RegionRef` instead of numbers.
+        consists of facts, with `CallRef`, `RegionRef` and `ScopeRef` instead of numbers. Numbers among the arguments
+        are scopes.
 
         What it reads is not recorded: the results are compared.
         """
@@ -125,6 +134,14 @@ class SourceFile:
     def named(self, function: Callable[..., dict[str, T]], *arguments: int | str) -> dict[str, T]:
         """Return what such a function makes of the file, by name: only the entries that are looked up are compared."""
         return function(self, *arguments)
+
+    def of_call(self, function: Callable[[SourceFile, int], T], index: int) -> T:
+        """Return what such a function makes of a call."""
+        return function(self, index)
+
+    def each(self, function: Callable[..., T], *arguments: str) -> list[tuple[int, T]]:
+        """Return what such a function makes of each scope, by scope, without those of which it makes nothing."""
+        return [(scope, found) for scope in range(len(self.scopes)) if (found := function(self, scope, *arguments))]
 
     def callee(self, index: int) -> Expr:
         """Return the callee of a call, for readers that need no more of it."""
@@ -167,6 +184,15 @@ class SourceFile:
     @cached_property
     def call_spans(self) -> Enclosing:
         return Enclosing(call.span for call in self.calls)
+
+    @cached_property
+    def loaded_in(self) -> dict[int, list[str]]:
+        """The names and attribute names that each scope reads without calling them."""
+        found: dict[int, list[str]] = {}
+        for name, scopes in self.facts.loaded.items():
+            for scope in scopes:
+                found.setdefault(scope, []).append(name)
+        return found
 
     def scopes_around(self, span: Span) -> list[int]:
         """Return the scopes that contain a place, the outermost first."""
@@ -275,10 +301,10 @@ class SourceFile:
 
     def declared(self, scope: int) -> dict[str, str]:
         """Return the names that a function declares, each with "global" or "nonlocal"."""
-        return self._declared.get(scope, {})
+        return self.all_declared.get(scope, {})
 
     @cached_property
-    def _declared(self) -> dict[int, dict[str, str]]:
+    def all_declared(self) -> dict[int, dict[str, str]]:
         found: dict[int, dict[str, str]] = {}
         for index, scope in enumerate(self.scopes):
             for event in scope.events_of("global", "nonlocal"):
@@ -299,7 +325,7 @@ class SourceFile:
     def within(self) -> dict[tuple[int, str], list[tuple[int, Binding]]]:
         """All such assignments, by the scope that owns the name and the name."""
         found: dict[tuple[int, str], list[tuple[int, Binding]]] = {}
-        for index, declared in self._declared.items():
+        for index, declared in self.all_declared.items():
             for event in self.scopes[index].events:
                 for bound, binding in self._bound(event):
                     if bound in declared:
@@ -380,7 +406,14 @@ class SourceFile:
 
     def regions_of(self, kind: str) -> list[tuple[int, Region]]:
         """Return the regions of one kind, each with its index."""
-        return [(index, region) for index, region in enumerate(self.facts.regions) if region.kind == kind]
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[tuple[int, Region]]]:
+        found: dict[str, list[tuple[int, Region]]] = {}
+        for index, region in enumerate(self.facts.regions):
+            found.setdefault(region.kind, []).append((index, region))
+        return found
 
     def regions(self, region: int) -> Iterator[int]:
         """Yield a region and the regions around it, innermost first, without the scope's own body."""
@@ -481,25 +514,6 @@ class SourceFile:
 
 
 _NAMING = BINDING | {"import", "def", "class", "except"}
-
-
-def stores_by_name(file: SourceFile, scope: int) -> dict[str, list[Store]]:
-    """Return the assignments of a scope to attributes, by the attribute."""
-    found: dict[str, list[Store]] = {}
-    for store in file.stores(scope):
-        if isinstance(store.key, str):
-            found.setdefault(store.key, []).append(store)
-    return found
-
-
-def stores_of_items(file: SourceFile, scope: int) -> list[Store]:
-    """Return the assignments of a scope to items."""
-    return [one for one in file.stores(scope) if not isinstance(one.key, str)]
-
-
-def stores_elsewhere(file: SourceFile, scope: int) -> list[Store]:
-    """Return the assignments of a scope to attributes of anything but `self`."""
-    return [one for one in file.stores(scope) if isinstance(one.key, str) and one.base != Name("self")]
 
 
 def decorated(file: SourceFile, call: int) -> int:

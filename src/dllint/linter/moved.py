@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple, TypeVar
 
 from dllint import registry, suppressions
 from dllint.facts.nodes import Base
 from dllint.facts.schema import FileFacts, Scope
 from dllint.finding import Edit, Finding, Place
-from dllint.line_offsets import Lines, Unresolvable
+from dllint.line_offsets import LINE_END, Lines, Unresolvable
 from dllint.span import WHOLE_FILE, Span
 
 Placed = TypeVar("Placed", Finding, Place)
@@ -25,8 +26,20 @@ class Elsewhere(Exception):
     """A place is inside the edited text, so its new position is unknown."""
 
 
+MOST_LINES = 4000
+"""Lines of an edited stretch that are compared one by one."""
+
+
+class Hunk(NamedTuple):
+    """A stretch of the old text that an edit replaced, and by how many characters it became longer."""
+
+    start: int
+    end: int
+    by: int
+
+
 class Move:
-    """Maps places of an old text to a new one that differs from it in one stretch.
+    """Maps places of an old text to a new one that differs from it in one or several stretches.
 
     Args:
         old: the text before the edit.
@@ -37,15 +50,16 @@ class Move:
     """
 
     def __init__(self, old: str, new: str) -> None:
-        start, end = _stretch(old, new)
-        self._start, self._end = start, end
-        self._by = len(new) - len(old)
         self._old, self._new = Lines(old), Lines(new)
-        more = len(self._new.starts) != len(self._old.starts)
-        if more and not (
-            _at_line_start(old, start) and _at_line_start(old, end) and _at_line_start(new, end + self._by)
-        ):
-            raise Elsewhere
+        self._hunks = _hunks(old, new)
+        moved = 0
+        for start, end, by in self._hunks:
+            was, now = old[start:end], new[start + moved : end + moved + by]
+            if len(LINE_END.findall(was)) != len(LINE_END.findall(now)) and not (
+                _at_line_start(old, start) and _at_line_start(old, end) and _at_line_start(new, end + moved + by)
+            ):
+                raise Elsewhere
+            moved += by
 
     def span(self, span: Span) -> Span:
         """Return the new position of a range.
@@ -74,18 +88,68 @@ class Move:
         return self._new.line(self._begin(self._old.starts[line - 1]))
 
     def _begin(self, offset: int) -> int:
-        if offset >= self._end:
-            return offset + self._by
-        if offset <= self._start:
-            return offset
-        raise Elsewhere
+        moved = 0
+        for start, end, by in self._hunks:
+            if offset >= end:
+                moved += by
+            elif offset <= start:
+                break
+            else:
+                raise Elsewhere
+        return offset + moved
 
     def _finish(self, offset: int) -> int:
-        if offset <= self._start:
-            return offset
-        if offset >= self._end:
-            return offset + self._by
-        raise Elsewhere
+        moved = 0
+        for start, end, by in self._hunks:
+            if offset <= start:
+                break
+            if offset < end:
+                raise Elsewhere
+            moved += by
+        return offset + moved
+
+
+def _hunks(old: str, new: str) -> list[Hunk]:
+    """Return the stretches of the old text that the edit replaced, in order: one, or, if that has several lines, those
+    of its lines that differ."""
+    start, end = _stretch(old, new)
+    by = len(new) - len(old)
+    was, now = old[start:end], new[start : end + by]
+    if not was or not now or ("\n" not in was and "\n" not in now):
+        return [Hunk(start, end, by)]
+    start = old.rfind("\n", 0, start) + 1
+    # The rest of the last line is the same in both.
+    rest = len(old) - end - (old[end:].find("\n") + 1 or len(old) - end)
+    before, after = _lines(old[start : len(old) - rest]), _lines(new[start : len(new) - rest])
+    if len(before) > MOST_LINES or len(after) > MOST_LINES:
+        return [Hunk(start, end, by)]
+    found: list[Hunk] = []
+    starts = [start]
+    for line in before:
+        starts.append(starts[-1] + len(line))
+    for kind, first, last, low, high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "replace" and last - first == high - low:
+            for number in range(last - first):
+                found += _in_line(starts[first + number], before[first + number], after[low + number])
+        elif kind != "equal":
+            found.append(
+                Hunk(starts[first], starts[last], sum(map(len, after[low:high])) - starts[last] + starts[first])
+            )
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    *lines, rest = text.split("\n")
+    return [*(f"{line}\n" for line in lines), *([rest] if rest else [])]
+
+
+def _in_line(start: int, old: str, new: str) -> list[Hunk]:
+    if old == new:
+        return []
+    least = min(len(old), len(new))
+    head = _common(old, new, least)
+    tail = _common(old[::-1], new[::-1], least - head)
+    return [Hunk(start + head, start + len(old) - tail, len(new) - len(old))]
 
 
 def _stretch(old: str, new: str) -> tuple[int, int]:

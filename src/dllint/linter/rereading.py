@@ -13,7 +13,8 @@ from dllint.facts.schema import FileFacts
 from dllint.inference.reread import Reread
 from dllint.libraries.index import ITERATES
 from dllint.linking.implicit_calls import Common
-from dllint.linking.recorded import ReadOfProject, Reads, RecordedFile
+from dllint.linking.reads import ReadOfProject, Reads
+from dllint.linking.recorded import RecordedFile
 from dllint.linking.source import SourceFile
 from dllint.linking.target_conditions import TargetConditions
 from dllint.linter.moved import Elsewhere, Move
@@ -21,9 +22,9 @@ from dllint.linter.moved import Elsewhere, Move
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_OF_FILE = ("calls", "callees", "regions", "called", "loaded")
+_OF_FILE = ("calls", "callees", "shapes", "values", "regions", "headers", "extents", "called", "loaded")
 _BY_SCOPE = ("events", "names")
-_OF_PROJECT = ("called", "loaded", "aliases", "aliased", "stored_under", "keys", "places")
+_OF_PROJECT = ("called", "loaded", "aliases", "aliased", "stored_under", "keys", "defined", "places")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class ReadByAnalysis:
         project = ReadOfProject()
         project.__dict__.update(self.project.__dict__)
         project.places = reread.places_moved(self.project.places)
+        project.defined = reread.defined_after(self.project.defined)
         return ReadByAnalysis(project, {**self.files, path: after})
 
     def to_json(self) -> str:
@@ -92,7 +94,7 @@ def _plain(reads: Reads) -> dict[str, Any]:
 def _reads(plain: dict[str, Any]) -> Reads:
     reads = Reads()
     for name in _OF_FILE:
-        setattr(reads, name, set(plain[name]))
+        setattr(reads, name, {*map(_hashable, plain[name])})
     for name in (*_BY_SCOPE, "asked"):
         setattr(reads, name, defaultdict(set, {key: {*map(_hashable, one)} for key, one in plain[name]}))
     return reads

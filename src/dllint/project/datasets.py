@@ -15,7 +15,8 @@ from dllint.inference.values import Class, Display, External, Function, Instance
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.derivations import setters_in
+from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
@@ -427,9 +428,8 @@ class Datasets:
         keys = {store.key for store in function.file.stores(function.scope) if store.base == Name(params[0].name)}
         owners = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)] if keys else []
         for owner in owners:
-            for scope in owner.file.children.get(owner.scope, ()):
-                entry = owner.file.scopes[scope]
-                if entry.name in keys and any(last_name(one.expr) == "setter" for one in entry.decorators):
+            for name, scope in owner.file.derived(setters_in, owner.scope):
+                if name in keys:
                     yield Function(owner.file, scope)
 
     def _setting_up(self, cls: Class) -> Iterator[Function]:

@@ -12,8 +12,9 @@ from dllint.inference import limits
 from dllint.inference.values import Class, External, Instance, Site, Values
 from dllint.libraries.contents import held_by
 from dllint.linking.assignments import Store
+from dllint.linking.derivations import stores_elsewhere
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, stores_elsewhere
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -92,8 +93,8 @@ class OutsideAttributes:
 
     def _found(self) -> Iterator[tuple[Hashable, Assigned]]:
         for file in self.world.files.values():
-            for scope in range(len(file.scopes)):
-                for store in file.derived(stores_elsewhere, scope):
+            for _, stores in file.each(stores_elsewhere):
+                for store in stores:
                     if _is_replaced(file, store):
                         continue
                     for one in self._assigned(file, store):

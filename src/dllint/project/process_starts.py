@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, List, Name, Starred, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Starred
 from dllint.facts.schema import Expr
 from dllint.inference import generators, limits
 from dllint.inference.constructors import reaching
@@ -16,9 +16,8 @@ from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import GOES_INSIDE, HANDING_ON, ITERATING, canonical
 from dllint.linking.conditions import render
-from dllint.linking.expressions import without_calls
-from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.derivations import looped_in
+from dllint.linking.source import SourceFile, last_name
 from dllint.project import framework_loaders
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -61,17 +60,6 @@ class Iteration:
     statement: Span
     call: int
     unpacked: bool = False
-
-
-def unpacked_in(file: SourceFile, scope: int) -> list[tuple[Expr, Span, RegionRef, Span, bool]]:
-    """Return the iterables unpacked in the expressions of a scope, each with its span, region and statement, and
-    whether it is the whole expression."""
-    return [
-        (part.value, span, RegionRef(region), statement, part is expr)
-        for expr, span, region, statement in expressions(file, scope)
-        for part in without_calls(expr)
-        if isinstance(part, Starred)
-    ]
 
 
 class _Loop(NamedTuple):
@@ -218,20 +206,9 @@ class Starting:
         found = self._looped.get((file.path, scope))
         if found is None:
             found = self._looped[file.path, scope] = [
-                _Loop(event.value, event.span, event.region, event.span, False)
-                for event in file.scopes[scope].events_of("for")
-                if event.value is not None
+                _Loop(expr, span, region.number, statement, unpacked)
+                for expr, span, region, statement, unpacked in file.derived(looped_in, scope)
             ]
-            for event in file.scopes[scope].events_of("assign"):
-                if isinstance(event.target, (Tuple, List)) and event.value is not None:
-                    found.append(_Loop(event.value, event.value_span or event.span, event.region, event.span, True))
-            for expr, span, region, statement, whole in file.derived(unpacked_in, scope):
-                found.append(_Loop(expr, span, region.number, statement, not whole))
-            for index in file.calls_of(scope):
-                call = file.calls[index]
-                for one in call.args:
-                    if one.keyword == "*":
-                        found.append(_Loop(one.value, one.value_span, call.region, call.statement, True))
         return found
 
     def iterated_in(self, file: SourceFile, scope: int) -> Iterator[tuple[Expr, Site]]:

@@ -10,7 +10,8 @@ from dllint.facts.nodes import Attribute, Constant, Dict, Expr, Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile, last_name, stores_of_items
+from dllint.linking.derivations import stores_of_items
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -132,8 +133,8 @@ class Programs:
         for file in self.world.files.values():
             if "os" not in file.imported_packages():
                 continue
-            for scope in range(len(file.scopes)):
-                for store in file.derived(stores_of_items, scope):
+            for scope, stores in file.each(stores_of_items):
+                for store in stores:
                     if isinstance(store.key, str):
                         continue
                     event = store.event

@@ -88,7 +88,7 @@ class Releases:
                 if method is None or Class(file, method) not in line or not file.scopes[scope].params:
                     continue
                 receiver = Name(file.scopes[scope].params[0].name)
-                for event in file.scopes[scope].events:
+                for event in file.scopes[scope].storing():
                     target = event.target
                     if _lets_go(self.world, file, event) and isinstance(target, Attribute) and target.value == receiver:
                         found.setdefault(target.attr, []).append(_Place(file, scope, event, hops))
@@ -154,7 +154,7 @@ def _lets_go(world: World, file: SourceFile, event: Event) -> bool:
 
 def _releases(world: World, file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
     """The statements of a function that release what the function itself sets."""
-    for event in file.scopes[scope].events:
+    for event in file.scopes[scope].storing():
         if (
             isinstance(store.key, str)
             and event.target == Attribute(store.base, store.key)
@@ -166,7 +166,7 @@ def _releases(world: World, file: SourceFile, scope: int, store: Store) -> Itera
 def _made_true(kept: _Place) -> Iterator[Atom]:
     """The conditions that hold once a statement has set an attribute to an object: that it is set, and what the
     statements beside it say by constants, as in `self.opened = True`."""
-    for event in kept.file.scopes[kept.scope].events:
+    for event in kept.file.scopes[kept.scope].storing():
         target = event.target
         if event.kind != "assign" or event.region != kept.event.region or not isinstance(target, Attribute):
             continue

@@ -101,7 +101,9 @@ class WorkerCode:
         attrs = self._tests.get(value.of)
         if attrs is None:
             line = (one for one in self.world.hierarchy.line(value.of) if isinstance(one, Class))
-            attrs = self._tests[value.of] = list(dict.fromkeys(attr for one in line for attr in _tests_of(one)))
+            attrs = self._tests[value.of] = list(
+                dict.fromkeys(attr for one in line for attr in one.file.derived(tests_in, one.scope))
+            )
         for attr in attrs:
             found = self.world.objects.attribute(value, attr)
             if found and all(isinstance(one, Const) for one in found):
@@ -137,12 +139,7 @@ class WorkerCode:
         asked: dict[str, None] = {}
         line = self.world.hierarchy.line(value.of) if starts else ()
         for owner in (one for one in line if isinstance(one, Class)):
-            for scope in owner.file.children.get(owner.scope, ()):
-                params = owner.file.scopes[scope].params
-                for index in owner.file.calls_of(scope) if params else ():
-                    match owner.file.calls[index].func:
-                        case Attribute(Attribute(Name(name), attr), _) if name == params[0].name:
-                            asked[attr] = None
+            asked.update(dict.fromkeys(owner.file.derived(asked_in, owner.scope)))
         for attr in asked:
             for one in self.world.objects.attribute(value, attr):
                 if isinstance(one, Instance) and isinstance(one.of, Class):
@@ -263,17 +260,31 @@ class WorkerCode:
         return found
 
 
-def _tests_of(cls: Class) -> Iterator[str]:
-    """The attributes of the receiver in the tests around the calls in a class."""
-    for scope in cls.file.children.get(cls.scope, ()):
-        params = cls.file.scopes[scope].params
+def asked_in(file: SourceFile, cls: int) -> list[str]:
+    """Return the attributes of the receiver whose methods a class calls."""
+    found: dict[str, None] = {}
+    for scope in file.children.get(cls, ()):
+        params = file.scopes[scope].params
+        for index in file.calls_of(scope) if params else ():
+            match file.calls[index].func:
+                case Attribute(Attribute(Name(name), attr), _) if name == params[0].name:
+                    found[attr] = None
+    return [*found]
+
+
+def tests_in(file: SourceFile, cls: int) -> list[str]:
+    """Return the attributes of the receiver in the tests around the calls in a class."""
+    found: dict[str, None] = {}
+    for scope in file.children.get(cls, ()):
+        params = file.scopes[scope].params
         receiver = Name(params[0].name) if params else None
-        regions = (cls.file.calls[index].region for index in cls.file.calls_of(scope))
-        for region in dict.fromkeys(one for around in dict.fromkeys(regions) for one in cls.file.regions(around)):
-            test = cls.file.facts.regions[region].expr
-            for part in walk(test, cls.file) if test is not None else ():
+        regions = (file.calls[index].region for index in file.calls_of(scope))
+        for region in dict.fromkeys(one for around in dict.fromkeys(regions) for one in file.regions(around)):
+            test = file.facts.regions[region].expr
+            for part in walk(test, file) if test is not None else ():
                 if isinstance(part, Attribute) and part.value == receiver:
-                    yield part.attr
+                    found[part.attr] = None
+    return [*found]
 
 
 def _may_be_object(run: WorkerRun, base: Expr) -> bool:

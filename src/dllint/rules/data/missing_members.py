@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Const, External, Site
 from dllint.libraries.index import canonical
 from dllint.libraries.multiprocessing import SIMPLE_QUEUE
@@ -64,8 +64,8 @@ class Misuses:
                 site = Site(file, scope, region.parent, (region.span.line, region.span.column), None)
                 span = _within_header(region.span, render(region.expr, file, 200))
                 yield from self._named(file, region.expr, site, region.span, span)
-        for scope, entry in enumerate(file.scopes):
-            for event in entry.events_of("raise"):
+        for scope, raised in file.each(raising):
+            for event in raised:
                 if event.value is not None:
                     site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
                     yield from self._named(file, event.value, site, event.span, event.value_span)
@@ -114,6 +114,11 @@ class Misuses:
             return False
         values = self.world.values.evaluate(args[1].value, site)
         return bool(values) and all(isinstance(value, Const) and value.kind in ("int", "float") for value in values)
+
+
+def raising(file: SourceFile, scope: int) -> list[Event]:
+    """Return the `raise` statements of a scope."""
+    return file.scopes[scope].events_of("raise")
 
 
 def _within_header(header: Span, text: str) -> Span | None:

@@ -150,15 +150,14 @@ class TrainingLoops:
         found: dict[tuple[str, int], list[BatchLoop]] = {}
         for path, scope in self._training:
             file = self.world.files[path]
-            for event in file.scopes[scope].events_of("assign"):
-                call = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
-                if call is None or call.func != Name("iter") or len(call.args) != 1:
-                    continue
+            for event in file.derived(iterators_made, scope):
                 if event.target is None or not self._taken(file, scope, event.target):
                     continue
                 loops = (one for one in file.regions(event.region) if file.facts.regions[one].kind in _LOOPS)
                 region = next(loops, 0)
-                self._add(found, BatchLoop(file, scope, region, event, event.region, call.args[0].value))
+                assert isinstance(event.value, CallRef)
+                given = file.calls[event.value.index].args[0].value
+                self._add(found, BatchLoop(file, scope, region, event, event.region, given))
         return found
 
     @cached_property
@@ -344,3 +343,13 @@ class TrainingLoops:
                         seen.add(target.function.key)
                         todo.append((target.function.file, target.function.scope, 0, target.frame, depth + 1))
         return False
+
+
+def iterators_made(file: SourceFile, scope: int) -> list[Event]:
+    """Return the assignments of `iter(rows)` in a scope."""
+    found = []
+    for event in file.scopes[scope].events_of("assign"):
+        call = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
+        if call is not None and call.func == Name("iter") and len(call.args) == 1:
+            found.append(event)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,6 @@ class Batches:
         self.project = project
         self.world = project.world
         self._keeping: dict[str, list[int]] = {}
-        self._regions: dict[str, dict[tuple[Span, int], int]] = {}
         self._all: dict[tuple[str, int], Loader] = {}
         self._by_call: dict[tuple[str, int], Loader] = {}
         self._any_workers = False
@@ -91,14 +90,15 @@ class Batches:
             return
         self.keepers = self._find_keepers()
         for file in self.world.files.values():
-            for scope, entry in enumerate(file.scopes):
-                for event in entry.events_of("for"):
-                    if event.detail != "comp" and event.target is not None:
-                        region = self.loop_regions(file).get((event.span, event.region), -1)
-                        yield from _Loop(self, file, scope, event, region).kept_batches()
-                for event, loop, taken in file.derived(taking, scope):
+            keeping = sorted({last_name(file.callee(index)) for index in self.keeping_calls(file)})
+            loops, takings = dict(file.each(looping, *keeping)), dict(file.each(taking))
+            gatherings = dict(file.each(gathering))
+            for scope in sorted({*loops, *takings, *gatherings}):
+                for event, loop in loops.get(scope, ()):
+                    yield from _Loop(self, file, scope, event, loop.number).kept_batches()
+                for event, loop, taken in takings.get(scope, ()):
                     yield from _Loop(self, file, scope, event, loop.number, taken).kept_batches()
-                yield from self._comprehensions(file, scope)
+                yield from self._comprehensions(file, scope, gatherings.get(scope, ()))
 
     def keeping_calls(self, file: SourceFile) -> list[int]:
         """The calls in a file of functions that may keep their arguments."""
@@ -110,15 +110,6 @@ class Batches:
                 *sorted(index for name in self.keepers if name in called for index in called[name]),
                 *(index for index in implicit if last_name(file.raw.calls[index].func) in self.keepers),
             ]
-        return found
-
-    def loop_regions(self, file: SourceFile) -> dict[tuple[Span, int], int]:
-        """The bodies of a file's `for` statements, by the span of the header and the region around it."""
-        found = self._regions.get(file.path)
-        if found is None:
-            found = self._regions[file.path] = {}
-            for index, region in file.regions_of("for"):
-                found.setdefault((region.span, region.parent), index)
         return found
 
     def _find_keepers(self) -> frozenset[str]:
@@ -146,9 +137,11 @@ class Batches:
         for loader in self.loaders(call.args[0].value, self.world.call_site(file, index, None)):
             yield KeptBatch(loader, file, how, call.span, call.statement)
 
-    def _comprehensions(self, file: SourceFile, scope: int) -> Iterator[KeptBatch]:
+    def _comprehensions(
+        self, file: SourceFile, scope: int, gatherings: Iterable[tuple[Event, list[tuple[Expr, bool]]]]
+    ) -> Iterator[KeptBatch]:
         """The batches kept by `[batch for batch in loader]` or `torch.cat([y for x, y in loader])`."""
-        for event, gathered in file.derived(gathering, scope):
+        for event, gathered in gatherings:
             assert event.value_span is not None
             for expr, joined in gathered:
                 if not isinstance(expr, Comprehension):
@@ -220,6 +213,26 @@ class Batches:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
         return []
+
+
+def looping(file: SourceFile, scope: int, *keeping: str) -> list[tuple[Event, RegionRef]]:
+    """Return the `for` statements of a scope whose bodies put something into a container, or call a function with one
+    of these names, each with its body."""
+    loops = [one for one in file.scopes[scope].events_of("for") if one.detail != "comp" and one.target is not None]
+    bodies: dict[tuple[Span, int], int] = {}
+    for index, region in file.regions_of("for") if loops else ():
+        bodies.setdefault((region.span, region.parent), index)
+    numbers = [index for name in (*ADDING, *keeping) for index in file.facts.called.get(name, ())] if loops else []
+    implicit = range(len(file.facts.calls), len(file.calls)) if loops else ()
+    numbers += (index for index in implicit if last_name(file.calls[index].func) in keeping)
+    places = [file.calls[index].region for index in numbers if file.calls[index].scope == scope]
+    places += [region.number for region in extending(file, scope)] if loops else ()
+    found = []
+    for event in loops:
+        body = bodies.get((event.span, event.region), 0)
+        if body and any(file.encloses(body, one) for one in places):
+            found.append((event, RegionRef(body)))
+    return found
 
 
 def gathering(file: SourceFile, scope: int) -> list[tuple[Event, list[tuple[Expr, bool]]]]:

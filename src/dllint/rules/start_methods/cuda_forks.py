@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller
@@ -18,6 +18,7 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.facets import CudaApi
 from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
+from dllint.linking.derivations import names_read
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
 from dllint.project.launches import Launch
@@ -111,7 +112,7 @@ class CudaForks:
         self.world = project.world
         self.origins = Origins(project.world)
         self.cuda = project.ask(Cuda)
-        self._read: dict[str, dict[int, set[str]]] = {}
+        self._read: dict[tuple[str, int], set[str]] = {}
         self._used: dict[tuple[str, int, Frame | None, bool], list[tuple[Reached, int, CudaApi]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
 
@@ -169,7 +170,7 @@ class CudaForks:
         """The attributes that the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code
         reads."""
         scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
-        read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
+        read = {name for file, scope in scopes for name in self._read_in(file, scope)}
         for value in self.project.dataset_objects(loader):
             for kept in self.project.datasets.kept(value):
                 if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site):
@@ -203,7 +204,7 @@ class CudaForks:
         statement = launch.file.calls[launch.call].statement
         for target in launch.targets:
             function = target.function
-            read = self._read_in(function.file).get(function.scope, set())
+            read = self._read_in(function.file, function.scope)
             for param in function.file.scopes[function.scope].params:
                 one = self.world.parameters.bound(function, param.name, target.frame).actual
                 if one is not None and ("()." in launch.api or param.name in read):
@@ -213,16 +214,11 @@ class CudaForks:
         if one.expr is not None and one.site is not None and self._on_gpu(one.expr, one.site):
             yield OnGpu(render(one.expr, one.site.file), file, one.span or statement, statement)
 
-    def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
-        """The names and attribute names that each function of a file reads, or calls a part of."""
-        found = self._read.get(file.path)
+    def _read_in(self, file: SourceFile, scope: int) -> set[str]:
+        """The names and attribute names that a function reads, or calls a part of."""
+        found = self._read.get((file.path, scope))
         if found is None:
-            found = self._read[file.path] = {}
-            for name, scopes in file.facts.loaded.items():
-                for scope in scopes:
-                    found.setdefault(scope, set()).add(name)
-            for call in file.calls:
-                found.setdefault(call.scope, set()).update(_attributes(call.func))
+            found = self._read[file.path, scope] = {*file.derived(names_read, scope)}
         return found
 
     def _on_gpu(self, expr: Expr, site: Site) -> bool:
@@ -535,13 +531,3 @@ class CudaForks:
         call = file.calls[index]
         text = f"`{render(call.func, file)}` initializes CUDA here"
         return Poison(file, call.span, text, self.cuda.is_certain(file, index, frame), api.unnoticed)
-
-
-def _attributes(expr: Expr) -> Iterator[str]:
-    """The names in an attribute or subscript chain: `x`, `a` and `b` of `x.a[0].b`."""
-    while isinstance(expr, (Attribute, Subscript)):
-        if isinstance(expr, Attribute):
-            yield expr.attr
-        expr = expr.value
-    if isinstance(expr, Name):
-        yield expr.id

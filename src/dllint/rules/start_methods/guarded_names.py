@@ -127,19 +127,15 @@ class GuardedNames:
         found = self._guarded.get(file.path)
         if found is None:
             found = self._guarded[file.path] = {}
-            bindings = file.bindings(0)
             elsewhere = {name for around, name in file.within if around == 0}
             # A file that the screen left out may define any name.
             unread = self._starred(file) - {None, *self.world.files}
             if not file.is_notebook and not unread and not file.path.endswith("__main__.py"):
-                for name, ways in bindings.items():
-                    places = [_place(file, one) for one in ways]
-                    if name == "*" or name in elsewhere or name in self.world.knowledge.builtins or not places:
+                for name, place in file.derived(bound_under_guard):
+                    if name in elsewhere or name in self.world.knowledge.builtins:
                         continue
-                    if self.world.imports.star(file, name) is not None:
-                        continue
-                    if all(place is not None and under_main_guard(file, place[0]) for place in places):
-                        found[name] = next(place[1] for place in places if place is not None)
+                    if self.world.imports.star(file, name) is None:
+                        found[name] = place
         return found
 
     def _starred(self, file: SourceFile) -> set[str | None]:
@@ -157,6 +153,17 @@ class GuardedNames:
                         todo.append(self.world.files[path])
                     found.add(path)
         return found
+
+
+def bound_under_guard(file: SourceFile) -> list[tuple[str, Span]]:
+    """Return the names that the top level of a file binds only under its main guard, each with the first place."""
+    found: list[tuple[str, Span]] = []
+    for name, ways in file.bindings(0).items():
+        places = [_place(file, one) for one in ways]
+        guarded = [one[1] for one in places if one is not None and under_main_guard(file, one[0])]
+        if name != "*" and guarded and len(guarded) == len(places):
+            found.append((name, guarded[0]))
+    return found
 
 
 def _place(file: SourceFile, binding: Binding) -> tuple[int, Span] | None:

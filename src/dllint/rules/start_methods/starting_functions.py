@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
@@ -117,7 +116,7 @@ class StartingFunctions:
         for index in file.calls_of(scope):
             func = file.calls[index].func
             name = last_name(func) if isinstance(func, (Name, Attribute)) else ""
-            named = name in self._defined_names or self.world.is_alias(name)
+            named = self.world.defined(name) or self.world.is_alias(name)
             if name and not named and not any(True for _ in self.world.stored_under(name)):
                 continue
             if any(isinstance(one, Unknown) for one in self.world.calls.callees(file, index, None)):
@@ -127,11 +126,6 @@ class StartingFunctions:
             for expr, site in self.project.ask(Starting).iterated_in(file, scope)
             for one in self.world.values.evaluate(expr, site)
         )
-
-    @cached_property
-    def _defined_names(self) -> frozenset[str]:
-        """The names of the project's functions and classes."""
-        return frozenset(scope.name for file in self.world.files.values() for scope in file.scopes)
 
     def _frames(self, target: Target) -> tuple[Frame | None, ...]:
         """The activations that stand for all of a function's: any, and one on an object of exactly the class."""

@@ -14,7 +14,7 @@ from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
+from dllint.linking.source import ScopeRef, SourceFile
 from dllint.project import Regime
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
@@ -108,16 +108,19 @@ def _bodies(project: Project, file: SourceFile) -> list[int]:
     """The scopes whose statements run when a file is imported: the module, and the classes in it."""
     found = [0]
     for scope in found:
-        for child in file.children.get(scope, ()):
+        for child in file.derived(classes_in, scope):
             entry = file.scopes[child]
             at = (entry.header.line, entry.header.column)
-            if (
-                entry.kind == "class"
-                and (scope or runs_when_imported(file, entry.region))
-                and not project.world.impossible(Site(file, scope, entry.region, at, None))
+            if (scope or runs_when_imported(file, entry.region)) and not project.world.impossible(
+                Site(file, scope, entry.region, at, None)
             ):
                 found.append(child)
     return found
+
+
+def classes_in(file: SourceFile, scope: int) -> list[int]:
+    """Return the classes directly in a scope."""
+    return [ScopeRef(one) for one in file.children.get(scope, ()) if file.scopes[one].kind == "class"]
 
 
 def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[TopLevelStart]:

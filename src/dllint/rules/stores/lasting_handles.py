@@ -11,7 +11,7 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.facets import Opener
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import Binding, SourceFile
 from dllint.project.handles import Handles, expressions
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
@@ -192,10 +192,7 @@ def _of_classes(project: Project, readers: list[WorkerRun]) -> Iterator[LastingH
         for cls in project.world.hierarchy.line(Class(run.file, owner)) if owner is not None else ():
             if not isinstance(cls, Class):
                 continue
-            for name, bindings in cls.file.bindings(cls.scope).items():
-                # Methods are most of the names in a class.
-                if not any(isinstance(binding.expr, CallRef) for binding in bindings):
-                    continue
+            for name, bindings in cls.file.derived(made_in_body, cls.scope):
                 if (cls, name) in seen or not _reads_attribute(project, run, cls, name):
                     continue
                 seen.add((cls, name))
@@ -206,6 +203,13 @@ def _of_classes(project: Project, readers: list[WorkerRun]) -> Iterator[LastingH
                     site = Site(cls.file, cls.scope, binding.event.region, at, None)
                     for opener, value in _opened(project, binding.expr, site):
                         yield LastingHandle(opener, f"`{cls.name}.{name}`", value)
+
+
+def made_in_body(file: SourceFile, scope: int) -> list[tuple[str, list[Binding]]]:
+    """Return the names that a scope binds to what a call returns, with all of their bindings. Methods are most of the
+    names in a class."""
+    bound = file.bindings(scope).items()
+    return [(name, ways) for name, ways in bound if any(isinstance(one.expr, CallRef) for one in ways)]
 
 
 def _reads_attribute(project: Project, run: WorkerRun, cls: Class, name: str) -> bool:
