@@ -56,6 +56,11 @@ def build(path):
     return DataLoader(dataset, num_workers=4, multiprocessing_context="fork")
 """,
     ),
+    "columns of lists of a table that nothing shows": dataset(
+        "self.rows = path.tables['train'].to_dict('list')  # DLL302",
+        extra=READ.replace("self.rows[index]", "self.rows['user'][index], self.rows['item'][index]"),
+    ),
+    "rows of a table that nothing shows": dataset("self.rows = path.table.to_dict(orient='records')  # DLL302"),
     "columns of lists": dataset(
         "self.rows = pandas.read_csv(path).to_dict('list')  # DLL302\nself.rows['x'] = numpy.array(self.rows['x'])",
         before="import numpy\nimport pandas\n",
@@ -445,6 +450,7 @@ def build(path):
 }
 
 SILENT: dict[str, str] = {
+    "a dict of settings": dataset("self.rows = path.settings.to_dict()"),
     "columns that become arrays": dataset(
         "self.rows = columns(pandas.read_csv(path))",
         before="import numpy\nimport pandas\n\ndef columns(table):\n    found = table.to_dict('list')\n"

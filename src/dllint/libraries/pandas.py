@@ -1,5 +1,7 @@
 """pandas 2.2 (pandas.pydata.org/docs)."""
 
+from dllint.facts.nodes import Constant, last_name
+from dllint.facts.schema import Call
 from dllint.libraries.facets import Library, Maker
 
 FRAME_KEEPING = frozenset(
@@ -37,6 +39,8 @@ AGGREGATING = frozenset({"apply", "agg", "aggregate"})
 """Methods of grouped tables that retain the values if they collect them: `.groupby("user").agg(list)`."""
 FRAME_LISTS = frozenset({"tolist", "to_list", "to_dict"})
 """Methods of a column that return Python objects."""
+_ORIENTATIONS = frozenset({"dict", "list", "split", "tight", "records", "index"})
+"""What `DataFrame.to_dict` accepts as `orient` and returns Python objects for (pandas documentation)."""
 FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
 """Methods of a table that return Python objects → the nesting level of the rows: `iterrows()` yields each row in a
 tuple with its index."""
@@ -57,3 +61,10 @@ LIBRARY = Library(
     size_keeping=frozenset({"values", "to_numpy"}),
     unsplit_packages=frozenset({"pandas"}),
 )
+
+
+def is_frame_by_call(call: Call) -> bool:
+    """Whether a call shows that its object is a table: no other library's `to_dict` takes an orientation."""
+    given = next((one.value for one in call.args if one.keyword in (None, "orient")), None)
+    named = isinstance(given, Constant) and given.value in _ORIENTATIONS
+    return named and last_name(call.func) == "to_dict"

@@ -40,7 +40,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, NO_COLUMNS
+from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, NO_COLUMNS, is_frame_by_call
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
@@ -254,7 +254,7 @@ class Readings(ABC):
             traced = self.trace(call.func.value, site)
             base = traced or self.of_container(call.func.value, site)
             if base is None:
-                return None
+                return Reading(ROWS, 0, site.file, index) if is_frame_by_call(call) else None
             if base.kind == HANDLE:
                 kinds = {"readlines": LINES, "read": TEXT}
                 return replace(base, kind=kinds[last]) if last in kinds else None
