@@ -56,6 +56,13 @@ def build(path):
     return DataLoader(dataset, num_workers=4, multiprocessing_context="fork")
 """,
     ),
+    "records of paths and a text": dataset(
+        "self.rows = json.load(open(path))['train']  # DLL302",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "one, two = self.rows[index]\n        return open(os.path.join('a', one)), two.lower()",
+        ),
+    ),
     "columns of lists of a table that nothing shows": dataset(
         "self.rows = path.tables['train'].to_dict('list')  # DLL302",
         extra=READ.replace("self.rows[index]", "self.rows['user'][index], self.rows['item'][index]"),
@@ -450,6 +457,17 @@ def build(path):
 }
 
 SILENT: dict[str, str] = {
+    "records of paths alone": dataset(
+        "self.rows = json.load(open(path))['train']",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "one, two, three, four = self.rows[index]\n"
+            "        return [open(os.path.join('a', name)).read() for name in (two,)], open(os.path.join('a', one)), "
+            "open(os.path.join('a', three)), open(os.path.join('b', four)), one.split('/')[-1]",
+        )
+        .replace("for name in (two,)", "for _ in (1,)")
+        .replace("'a', name", "'a', two"),
+    ),
     "a dict of settings": dataset("self.rows = path.settings.to_dict()"),
     "columns that become arrays": dataset(
         "self.rows = columns(pandas.read_csv(path))",

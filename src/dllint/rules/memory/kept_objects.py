@@ -20,7 +20,7 @@ from dllint.project.record_fields import fields_taken, goes_into_fields
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.listed_positions import looked_up_by_positions
 from dllint.rules.memory.objects_from_files import Records
-from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths
+from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths, unpacks_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
 from dllint.rules.memory.tables import kept_table
@@ -174,5 +174,7 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
     if kind == LINES and code.used_as_path(value, attr, holder, by):
         # A line of a path and its transcript is read by its fields, and only one of them is a path.
         return not named_as_text(code, value, attr, holder)
+    if kind == RECORDS and unpacks_paths(project.world, code, value, attr, holder):
+        return True
     asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths
     return asked(project.world, code, value, attr, holder)

@@ -50,6 +50,13 @@ def lists_paths(world: World, code: ItemCode, value: Instance, attr: str, holder
     return any(PATH in kinds for kinds in used) and all(kinds & {PATH, _NUMBER} for kinds in used)
 
 
+def unpacks_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+    """Whether the workers take `self.attr[index]` apart by position, and use each part as a path."""
+    used = used_parts(world, code, value, attr, holder)
+    parts = {part: kinds for part, kinds in used.items() if part}
+    return bool(parts) and all(type(part[0]) is int and PATH in kinds for part, kinds in parts.items())
+
+
 def are_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
     """Whether the workers use `self.attr[index]` as a whole as a path."""
     uses = used_parts(world, code, value, attr, holder)
