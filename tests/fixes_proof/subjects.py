@@ -102,6 +102,17 @@ BLURRED = (
 """With few cores a resize of a small image starts no threads."""
 THREADS = "iterator = iter(loader)\nproof.show(next(iterator))\nproof.cost(proof.threads(iterator))\n"
 
+NODES = """
+def nodes(end):
+    seen, waiting = set(), [end]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            waiting += [before for before, _ in node.next_functions]
+    return len(seen)
+"""
+
 NESTED, TWICE, BLOCK = "nested call", "twice on a line", "in a block"
 DECORATED, STAR, OTHER = "decorated", "star import", "other import forms"
 ONE_OF_TWO = "another statement stands on its line"
@@ -285,6 +296,22 @@ SUBJECTS = [
         smaller=(("10_000, 1000", "4, 100_000"), ("num_workers=4", "num_workers=2")),
         silent={NESTED: "what another function gives back may be a copy"},
         costs="bytes that a row keeps",
+    ),
+    Subject(
+        "DLL310",
+        "a sum",
+        program(
+            "import torch",
+            "import train",
+            before=NODES,
+            body="torch.manual_seed(1)\nmodel = torch.nn.Linear(3, 2)\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "items = list(zip(torch.rand(64, 3), torch.arange(64) % 2, strict=True))\n"
+            "total = train.train(model, optimizer, items)\n"
+            "proof.show(float(total))\nproof.cost(nodes(total.grad_fn))",
+        ),
+        smaller=(("batch_size=32", "batch_size=4"),),
+        costs="nodes of the graph that the sum keeps",
     ),
     Subject(
         "DLL401",
@@ -503,5 +530,6 @@ NOT_RUN = {
     "DLL305": "a suggestion without an edit",
     "DLL403": "needs a GPU for pinned memory; its fix is a suggestion without an edit",
     "DLL404": "a suggestion without an edit",
+    "DLL613": "needs a GPU: with its edit the example ran on an H100",
 }
-"""Rules whose pages promise a remedy, none of which is an edit."""
+"""Rules whose remedy is not run: no edit, or one that needs a GPU."""

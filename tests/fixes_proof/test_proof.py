@@ -254,5 +254,5 @@ def test_every_rule_with_a_fix_is_in_the_table() -> None:
     promised = {page.code for page in pages() if page.fix != "none"}
     assert {one.code for one in SUBJECTS} | set(NOT_RUN) == promised
     assert not {one.code for one in SUBJECTS} & set(NOT_RUN)
-    shown = {(page.code, title) for page in pages() for title in page.fixed}
+    shown = {(page.code, title) for page in pages() for title in page.fixed if page.code not in NOT_RUN}
     assert shown <= {(one.code, one.title) for one in SUBJECTS}
