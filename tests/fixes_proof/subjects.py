@@ -530,6 +530,6 @@ NOT_RUN = {
     "DLL305": "a suggestion without an edit",
     "DLL403": "needs a GPU for pinned memory; its fix is a suggestion without an edit",
     "DLL404": "a suggestion without an edit",
-    "DLL613": "needs a GPU: with its edit the example ran on an H100",
+    "DLL613": "needs a GPU: run before and after its edit on an H200",
 }
 """Rules whose remedy is not run: no edit, or one that needs a GPU."""
