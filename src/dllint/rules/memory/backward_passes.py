@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Subscript
-from dllint.facts.schema import Call, Expr
+from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference import limits
 from dllint.linking.source import RegionRef, SourceFile, last_name
 from dllint.span import Span
@@ -40,6 +40,22 @@ def backward_passes(file: SourceFile, scope: int) -> list[BackwardPass]:
             if loss is not None:
                 found.append(BackwardPass(loss, call.statement, RegionRef(call.region)))
     return found
+
+
+def bound_by(file: SourceFile, scope: int, target: Expr, event: Event) -> set[Expr]:
+    """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
+    starts before the next assignment to the same target."""
+    after = [
+        other.span.line
+        for other in file.scopes[scope].events
+        if other.target == target and other.span.line > event.span.line and not isinstance(other.detail, Operator)
+    ]
+    end = min(after, default=1 << 30)
+    return {
+        one.loss
+        for one in file.derived(backward_passes, scope)
+        if event.span.line < one.statement.line < end and target in around(one.loss)
+    }
 
 
 def around(loss: Expr) -> Iterator[Expr]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
@@ -12,29 +11,25 @@ from dllint.facts.nodes import (
     CallRef,
     Compare,
     Constant,
-    Dict,
-    IfExp,
     List,
     Name,
     Subscript,
     Tuple,
-    UnaryOp,
 )
-from dllint.facts.schema import Call, Event, Expr, Operator
+from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.index import AROUND_ITERABLES
-from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
-from dllint.rules.memory.backward_passes import KEEPING, STARTS, around, backward_passes
+from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
+from dllint.rules.memory.graph_flow import GraphFlow
 from dllint.rules.memory.held_storage import ADDING, Body
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_JOINING = frozenset({"stack", "cat"})
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 _FEW = 1000
 """Iterations of a counted loop below which what it keeps is small."""
@@ -58,115 +53,6 @@ class KeptGraph(NamedTuple):
     statement: Span
     region: int
     inner: tuple[SourceFile, Span, str] | None = None
-
-
-@dataclass
-class _Flow:
-    """The expressions that belong to a graph at one statement of a function, followed in source order."""
-
-    losses: KeptGraphs
-    file: SourceFile
-    scope: int
-    frame: Frame | None = None
-    carrying: dict[Expr, int] = field(default_factory=dict)
-    """With the regions in which they are bound."""
-
-    def carries(self, expr: Expr) -> bool:
-        """Whether the value of an expression, or a part of it, provably belongs to a graph."""
-        if expr in self.carrying:
-            return True
-        match expr:
-            case Name():
-                return self._holding(expr) is not None
-            case BinOp(left=left, right=right):
-                return self.carries(left) or self.carries(right)
-            case UnaryOp(operand=operand):
-                return self.carries(operand)
-            case Subscript(value, _):
-                return self.carries(value)
-            case IfExp(_, body, orelse):
-                return self.carries(body) and self.carries(orelse)
-            case Tuple(elements) | List(elements):
-                return any(map(self.carries, elements))
-            case Dict(items):
-                return any(self.carries(value) for _, value in items)
-            case CallRef(index):
-                return self._call_carries(index)
-        return False
-
-    def _holding(self, name: Name) -> Expr | None:
-        """The loss that is an attribute or an entry of an object: `output["loss"]` of `output`."""
-        return next((one for one in self.carrying if one != name and name in around(one)), None)
-
-    def loss(self, expr: Expr) -> Expr:
-        """The part of an expression that belongs to a graph: the loss itself."""
-        while expr not in self.carrying:
-            if isinstance(expr, Name) and (held := self._holding(expr)) is not None:
-                return held
-            parts = expr.children() if not isinstance(expr, CallRef) else self._operands(expr.index)
-            inner = next(filter(self.carries, parts), None)
-            if inner is None:
-                break
-            expr = inner
-        return expr
-
-    def _operands(self, index: int) -> tuple[Expr, ...]:
-        call = self.file.calls[index]
-        given = tuple(one.value for one in call.args)
-        return (call.func.value, *given) if isinstance(call.func, Attribute) else given
-
-    def _call_carries(self, index: int) -> bool:
-        call = self.file.calls[index]
-        if isinstance(call.func, Attribute) and call.func.attr in KEEPING and self.carries(call.func.value):
-            return True
-        name = last_name(call.func)
-        if name in KEEPING | _JOINING and call.args and self.carries(call.args[0].value):
-            values = self.losses.world.values.evaluate(call.func, self._site(call))
-            return any(isinstance(one, External) and one.name.startswith("torch.") for one in values)
-        return 0 in self.losses.returned_by(self.file, index, self.frame)
-
-    def _site(self, call: Call) -> Site:
-        return Site(self.file, call.scope, call.region, (call.statement.line, call.statement.column), self.frame)
-
-    def follow(self, event: Event) -> None:
-        """Update the expressions by an assignment."""
-        if event.kind not in ("assign", "for", "with") or event.target is None or isinstance(event.detail, Operator):
-            return
-        if event.kind == "for":
-            self._bind_entries(event)
-        elif isinstance(event.target, (Tuple, List)):
-            given = event.value
-            found: frozenset[int] = frozenset()
-            if isinstance(given, CallRef):
-                found = self.losses.returned_by(self.file, given.index, self.frame, unpacked=True)
-            same = isinstance(given, (Tuple, List)) and len(given.elements) == len(event.target.elements)
-            for position, target in enumerate(event.target.elements):
-                held = isinstance(given, (Tuple, List)) and same and self.carries(given.elements[position])
-                self._bind(target, event, held or position in found)
-        else:
-            self._bind(event.target, event, event.value is not None and self.carries(event.value))
-
-    def _bind_entries(self, event: Event) -> None:
-        """Update the expressions by a loop: `for name, value in losses.items()`."""
-        iterated = event.value
-        call = self.file.calls[iterated.index] if isinstance(iterated, CallRef) else None
-        entries = call is not None and isinstance(call.func, Attribute) and call.func.attr in ("items", "values")
-        if call is not None and isinstance(call.func, Attribute) and entries:
-            iterated = call.func.value
-        held = iterated is not None and (entries or call is None) and self.carries(iterated)
-        assert event.target is not None
-        targets = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
-        for target in targets:
-            self._bind(target, event, held and target is targets[-1])
-
-    def _bind(self, target: Expr, event: Event, held: bool) -> None:
-        self.carrying = {
-            one: region
-            for one, region in self.carrying.items()
-            if target not in walk(one, self.file) or in_other_halves(self.file, region, event.region)
-        }
-        bound = self.losses.bound_by(self.file, self.scope, target, event)
-        self.carrying |= dict.fromkeys((*bound, target) if held else bound, event.region)
 
 
 class KeptGraphs:
@@ -200,22 +86,7 @@ class KeptGraphs:
         }
         return list(found.values())
 
-    def bound_by(self, file: SourceFile, scope: int, target: Expr, event: Event) -> set[Expr]:
-        """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
-        starts before the next assignment to the same target."""
-        after = [
-            other.span.line
-            for other in file.scopes[scope].events
-            if other.target == target and other.span.line > event.span.line and not isinstance(other.detail, Operator)
-        ]
-        end = min(after, default=1 << 30)
-        return {
-            one.loss
-            for one in file.derived(backward_passes, scope)
-            if event.span.line < one.statement.line < end and target in around(one.loss)
-        }
-
-    def returned_by(self, file: SourceFile, index: int, frame: Frame | None, unpacked: bool = False) -> frozenset[int]:
+    def returned_by(self, file: SourceFile, index: int, frame: Frame | None, unpacked: bool) -> frozenset[int]:
         """The positions of the losses in what a call returns, 0 for a single value. Empty if it is a tuple and
         `unpacked` is not set."""
         targets = [target for target in self.world.calls.targets(file, index, frame) if not target.guessed]
@@ -234,7 +105,7 @@ class KeptGraphs:
         file, scope = function.file, function.scope
         found: list[tuple[frozenset[int], bool]] = []
         if file.derived(backward_passes, scope):
-            flow = _Flow(self, file, scope)
+            flow = GraphFlow(self.world, self.returned_by, file, scope)
             for event in file.scopes[scope].events:
                 if event.kind == "return" and event.value is not None:
                     in_tuple = isinstance(event.value, Tuple)
@@ -253,7 +124,7 @@ class KeptGraphs:
         if loop is None or (file.path, scope, loop) in seen or not self._is_long(file, scope, loop):
             return
         seen.add((file.path, scope, loop))
-        flow = _Flow(self, file, scope)
+        flow = GraphFlow(self.world, self.returned_by, file, scope)
         body = Body(self.world, file, scope, loop)
         for event in file.scopes[scope].events:
             if not file.encloses(loop, event.region):
@@ -307,7 +178,7 @@ class KeptGraphs:
             for entry in entries
         )
 
-    def _added(self, flow: _Flow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
+    def _added(self, flow: GraphFlow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`total += loss` and `total = total + loss`."""
         added, span = event.value, event.value_span
         if event.target is None or added is None or event.kind != "assign":
@@ -328,7 +199,7 @@ class KeptGraphs:
                 own = span if loss == added else None
                 yield KeptGraph(flow.file, _rendered(event.target), loss, own, event.span, event.span, loop)
 
-    def _appended(self, flow: _Flow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
+    def _appended(self, flow: GraphFlow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`losses.append(loss)`."""
         for name in ADDING:
             for index in flow.file.facts.called.get(name, ()):
@@ -345,7 +216,7 @@ class KeptGraphs:
                     place = (own, call.span, call.statement, loop)
                     yield KeptGraph(flow.file, _rendered(call.func.value), loss, *place)
 
-    def _handed_over(self, flow: _Flow, event: Event, loop: int) -> Iterator[KeptGraph]:
+    def _handed_over(self, flow: GraphFlow, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`meter.update(loss)`, where the method adds it to an attribute."""
         for index in flow.file.calls_of(flow.scope):
             call = flow.file.calls[index]
@@ -359,7 +230,7 @@ class KeptGraphs:
                 if target.guessed:
                     continue
                 function = target.function
-                inner = _Flow(self, function.file, function.scope, target.frame)
+                inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, target.frame)
                 for param in function.file.scopes[function.scope].params:
                     actual = self.world.parameters.bound(function, param.name, target.frame).actual
                     if actual is not None and actual.expr is not None and flow.carries(actual.expr):
@@ -374,7 +245,7 @@ class KeptGraphs:
                     yield KeptGraph(flow.file, _rendered(call.func), loss, *place, inner=where)
                     return
 
-    def _kept_in(self, flow: _Flow, function: Function) -> Iterator[KeptGraph]:
+    def _kept_in(self, flow: GraphFlow, function: Function) -> Iterator[KeptGraph]:
         """The statements of a method that add an argument to an attribute."""
         if not flow.carrying:
             return
@@ -406,7 +277,7 @@ class KeptGraphs:
                 return False
         return True
 
-    def _sums(self, event: Event, flow: _Flow) -> bool:
+    def _sums(self, event: Event, flow: GraphFlow) -> bool:
         """Whether what a loss is added to can be a number or a tensor."""
         assert event.target is not None
         site = Site(flow.file, flow.scope, event.region, (event.span.line, event.span.column), flow.frame)
