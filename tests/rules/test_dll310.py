@@ -174,6 +174,7 @@ SILENT = {
     "another output": loop(
         "output = model(x)", "output.loss.backward()", "output = model(y)", "total.append(output)", before="total = []"
     ),
+    "of some steps": loop(LOSS, BACKWARD, "if y % 10 == 0:", "    total.append(loss)", before="total = []"),
     "only the last": loop(LOSS, BACKWARD, "total = loss"),
     "printed": loop(LOSS, BACKWARD, "print(loss)", "log(total + loss)"),
     "a part": loop("first, second = model(x)", "loss = first + second", BACKWARD, "total += first"),

@@ -235,7 +235,7 @@ class Ways:
 
     @staticmethod
     def called(file: SourceFile) -> Iterator[str]:
-        """Yield the names of which `collect` may ask whether they are functions."""
+        """Yield the names that `collect` may look up as functions."""
         for call in file.calls:
             yield last_name(call.func)
             if call.args:

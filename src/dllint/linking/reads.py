@@ -19,13 +19,13 @@ class Reads:
     """What the analysis read of one file.
 
     Attributes:
-        calls: by number, those of which it was read where they are; or `WHOLE`: everything of all calls.
+        calls: by number, those whose position was read; or `WHOLE`: everything of all calls.
         callees: the calls whose callee was read.
-        shapes: the calls of which it was read how many arguments they pass, and by which keywords.
+        shapes: the calls whose number of arguments and keywords was read.
         values: the arguments whose values were read, by call and position.
         regions: by number, or `WHOLE`.
         headers: the scopes whose headers were read; `WHOLE`: how many scopes there are.
-        extents: the scopes of which it was read where they end.
+        extents: the scopes whose end was read.
         called, loaded: the last names looked up in the facts of these names.
         events: scope → kinds of statements.
         names: scope → names looked up among its bindings.

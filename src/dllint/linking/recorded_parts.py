@@ -1,4 +1,4 @@
-"""Calls, scopes and tables of a recorded file, each of which notes what is read of it in its file's `Reads`."""
+"""Calls, scopes and tables of a recorded file, which note what is read of them in the `Reads` of the file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Numbered(list[Any]):
 
 
 class Calls(Numbered):
-    """The calls of a file, each of which records what is read of it."""
+    """The calls of a file, which record what is read of them."""
 
     __slots__ = ("reads",)
 
@@ -137,7 +137,7 @@ class _RecordedCall(_RecordedTuple, Call):
 
 
 class Scopes(Numbered):
-    """The scopes of a file, each of which records what is read of it."""
+    """The scopes of a file, which record what is read of them."""
 
     __slots__ = ()
 

@@ -140,7 +140,7 @@ class SourceFile:
         return function(self, index)
 
     def each(self, function: Callable[..., T], *arguments: str) -> list[tuple[int, T]]:
-        """Return what such a function makes of each scope, by scope, without those of which it makes nothing."""
+        """Return what such a function makes of each scope, by scope, without empty results."""
         return [(scope, found) for scope in range(len(self.scopes)) if (found := function(self, scope, *arguments))]
 
     def callee(self, index: int) -> Expr:

@@ -1,11 +1,11 @@
-"""Expressions in the functions that read items: names for them, and sums of lists."""
+"""Expressions in the functions that read items: names for them, what they are composed of, and sums of lists."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import BinOp, List, Name
+from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Name, Set, Starred, Tuple
 from dllint.facts.schema import Expr
 
 if TYPE_CHECKING:
@@ -44,3 +44,18 @@ def bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
         for event in run.events
         if event.kind == "assign" and isinstance(event.target, Name) and event.value in exprs
     ]
+
+
+def leaves(expr: Expr) -> Iterator[Expr]:
+    """An expression, or the elements of a display or dict; a generator counts as one expression."""
+    if isinstance(expr, (List, Tuple, Set)):
+        for element in expr.elements:
+            if not isinstance(element, Starred):
+                yield from leaves(element)
+    elif isinstance(expr, Dict):
+        for _, value in expr.items:
+            yield from leaves(value)
+    elif isinstance(expr, Comprehension) and expr.kind != "generator":
+        yield from leaves(expr.element)
+    else:
+        yield expr

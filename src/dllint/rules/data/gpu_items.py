@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, IfExp, List, Name, Set, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, IfExp, List, Name, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import NONE, Class, Frame, Function, Instance, Site
@@ -13,6 +13,7 @@ from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
+from dllint.project.item_expressions import leaves
 from dllint.project.loaders import Loader
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.cuda_forks import CudaForks
@@ -151,20 +152,12 @@ def _attribute(expr: Expr) -> str | None:
 
 
 def _leaves(expr: Expr | None) -> Iterator[Expr]:
-    """An item, or the elements that it is composed of."""
-    match expr:
-        case List(elements) | Tuple(elements) | Set(elements):
-            for element in elements:
+    """An item, or the elements that it is composed of, on both branches of a conditional expression."""
+    for leaf in leaves(expr) if expr is not None else ():
+        match leaf:
+            case IfExp(_, body, orelse):
+                yield from (*_leaves(body), *_leaves(orelse))
+            case Comprehension(element=element):
                 yield from _leaves(element)
-        case Dict(items):
-            for _, value in items:
-                yield from _leaves(value)
-        case Comprehension(element=element):
-            yield from _leaves(element)
-        case IfExp(_, body, orelse):
-            yield from _leaves(body)
-            yield from _leaves(orelse)
-        case None:
-            return
-        case _:
-            yield expr
+            case _:
+                yield leaf

@@ -22,6 +22,7 @@ from dllint.project.counting import iterations
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import ways_to
+from dllint.rules.memory.backward_passes import STARTS
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _COUNTING = frozenset({"range", "trange", "count"})
 _LOOPS = ("for", "while")
-_BACKWARD = frozenset({"backward", "manual_backward"})
 Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
 """By scope, its calls that lead to the construction of a loader."""
 
@@ -118,7 +118,7 @@ class TrainingLoops:
         A cheap filter, so that the loaders of most loops in a project need not be determined.
         """
         found: dict[tuple[str, int], list[int]] = {}
-        names = dict.fromkeys(_BACKWARD, 0)
+        names = dict.fromkeys(STARTS, 0)
         todo = list(names)
         while todo:
             name = todo.pop(0)
@@ -334,7 +334,7 @@ class TrainingLoops:
                     continue
                 if self.world.impossible(self.world.call_site(file, index, activation)):
                     continue
-                if last_name(call.func) in _BACKWARD:
+                if last_name(call.func) in STARTS:
                     return True
                 if limits.TRAINING_DEPTH.exceeded(depth) or limits.TRAINING_FUNCTIONS.reached(len(seen)):
                     continue

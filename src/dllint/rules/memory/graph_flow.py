@@ -13,6 +13,7 @@ from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.memory.backward_passes import KEEPING, around, bound_by
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -61,17 +62,18 @@ class GraphFlow:
         """The loss that is an attribute or an entry of an object: `output["loss"]` of `output`."""
         return next((one for one in self.carrying if one != name and name in around(one)), None)
 
-    def loss(self, expr: Expr) -> Expr:
-        """The part of an expression that belongs to a graph: the loss itself."""
+    def loss_in(self, whole: Expr, span: Span | None) -> tuple[Expr, Span | None]:
+        """The part of an expression that belongs to a graph, the loss itself, with its span if it is all of it."""
+        expr = whole
         while expr not in self.carrying:
             if isinstance(expr, Name) and (held := self._holding(expr)) is not None:
-                return held
+                return held, None
             parts = expr.children() if not isinstance(expr, CallRef) else self._operands(expr.index)
             inner = next(filter(self.carries, parts), None)
             if inner is None:
                 break
             expr = inner
-        return expr
+        return expr, span if expr == whole else None
 
     def _operands(self, index: int) -> tuple[Expr, ...]:
         call = self.file.calls[index]

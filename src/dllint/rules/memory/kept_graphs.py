@@ -13,12 +13,12 @@ from dllint.facts.nodes import (
     Constant,
     List,
     Name,
-    Subscript,
     Tuple,
 )
 from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.index import AROUND_ITERABLES
+from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
@@ -195,9 +195,8 @@ class KeptGraphs:
             if isinstance(added, (List, Tuple)) and not body.collects(event.target, event.region, event.span):
                 return
             if not body.bounded(event.region):
-                loss = flow.loss(added)
-                own = span if loss == added else None
-                yield KeptGraph(flow.file, _rendered(event.target), loss, own, event.span, event.span, loop)
+                name = render(event.target, flow.file)
+                yield KeptGraph(flow.file, name, *flow.loss_in(added, span), event.span, event.span, loop)
 
     def _appended(self, flow: GraphFlow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`losses.append(loss)`."""
@@ -209,12 +208,11 @@ class KeptGraphs:
                 if not isinstance(call.func, Attribute) or not call.args or not flow.carries(call.args[-1].value):
                     continue
                 grows = body.collects(call.func.value, call.region, call.statement)
-                if grows and self._outlives(flow.file, flow.scope, call.func.value, loop) and not body.bounded(loop):
-                    given = call.args[-1]
-                    loss = flow.loss(given.value)
-                    own = given.value_span if loss == given.value else None
-                    place = (own, call.span, call.statement, loop)
-                    yield KeptGraph(flow.file, _rendered(call.func.value), loss, *place)
+                outlives = grows and self._outlives(flow.file, flow.scope, call.func.value, loop)
+                if outlives and not body.bounded(call.region):
+                    lost = flow.loss_in(call.args[-1].value, call.args[-1].value_span)
+                    name = render(call.func.value, flow.file)
+                    yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop)
 
     def _handed_over(self, flow: GraphFlow, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`meter.update(loss)`, where the method adds it to an attribute."""
@@ -238,11 +236,10 @@ class KeptGraphs:
                 found = next(self._kept_in(inner, function), None)
                 if found is not None:
                     given = next(one for one in call.args if flow.carries(one.value))
-                    loss = flow.loss(given.value)
-                    own = given.value_span if loss == given.value else None
+                    lost = flow.loss_in(given.value, given.value_span)
                     where = (function.file, found.span, found.container)
-                    place = (own, call.span, call.statement, loop)
-                    yield KeptGraph(flow.file, _rendered(call.func), loss, *place, inner=where)
+                    name = render(call.func, flow.file)
+                    yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop, where)
                     return
 
     def _kept_in(self, flow: GraphFlow, function: Function) -> Iterator[KeptGraph]:
@@ -287,14 +284,3 @@ class KeptGraphs:
             if isinstance(value, Instance) and not isinstance(value.of, External):
                 return False
         return True
-
-
-def _rendered(expr: Expr) -> str:
-    match expr:
-        case Name(name):
-            return name
-        case Attribute(value, attr):
-            return f"{_rendered(value)}.{attr}"
-        case Subscript(value, _):
-            return f"{_rendered(value)}[…]"
-    return "…"

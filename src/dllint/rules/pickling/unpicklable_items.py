@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Subscript, Tuple
+from dllint.facts.nodes import CallRef, Constant, Name, Starred, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import (
     NONE,
@@ -25,6 +25,7 @@ from dllint.libraries.index import canonical
 from dllint.libraries.pickling import Refusal
 from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
+from dllint.project.item_expressions import leaves
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.local_functions import is_lambda, is_local, pickle_error
 from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
@@ -148,7 +149,7 @@ def _given_back(
         if event.kind not in kinds or event.value is None:
             continue
         site = _site(file, scope, event, frame)
-        for leaf in _leaves(event.value):
+        for leaf in leaves(event.value):
             found: Refusal | None = NON_LEAF if needs_gradient(project, leaf, site) else None
             what, error = (found.what, found.error(python)) if found is not None else ("", "")
             for value in _made_here(project, function, leaf, site) if found is None else ():
@@ -227,18 +228,3 @@ def _words(value: Function | Instance) -> str:
         return "a lambda" if is_lambda(value) else f"the local function `{value.name}`"
     assert isinstance(value.of, Class)
     return f"an object of the local class `{value.of.name}`"
-
-
-def _leaves(expr: Expr) -> Iterator[Expr]:
-    """An expression, or the elements of a display or dict; a generator counts as one expression."""
-    if isinstance(expr, (List, Tuple, Set)):
-        for element in expr.elements:
-            if not isinstance(element, Starred):
-                yield from _leaves(element)
-    elif isinstance(expr, Dict):
-        for _, value in expr.items:
-            yield from _leaves(value)
-    elif isinstance(expr, Comprehension) and expr.kind != "generator":
-        yield from _leaves(expr.element)
-    else:
-        yield expr
