@@ -34,7 +34,7 @@ from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
 from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.path_lists import PATH, used_parts
+from dllint.rules.memory.row_parts import PATH, used_parts
 from dllint.span import Span
 
 _FEW = 3
