@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _PAIRING = frozenset({"zip", "product", "zip_longest"})
 """Last names of functions that make a tuple per element of what they are given."""
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
-_RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
+_RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object", "pydantic.BaseModel"})
 """Bases of classes whose objects keep no more than what their constructors put into them."""
 _PAIR = 2
 _ARRAYS = ("torch.", "numpy.", "PIL.", "cv2.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
-from dllint.inference import limits
+from dllint.inference import fields, limits
 from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
@@ -191,8 +191,8 @@ class RecordsPerItem:
         return bool(callees) and all(isinstance(one, Function) and _returns_entries(one) for one in callees)
 
     def _is_plain(self, value: Instance) -> bool:
-        """Whether an object is a mere record: its class has no methods but special ones, it was given several fields,
-        and it makes neither a path nor an array of them."""
+        """Whether an object is a mere record: its class declares its fields or has no methods but special ones, it was
+        given several fields, and it makes neither a path nor an array of them."""
         if not isinstance(value.of, Class) or value.file is None or value.call < 0:
             return False
         if not self.in_loops.is_record(value.of):
@@ -201,7 +201,10 @@ class RecordsPerItem:
         site = self.world.call_site(value.file, value.call, value.frame)
         return (
             sum(not self.in_loops.is_number(one.value, site) for one in given) > 1
-            and all(name.startswith("__") for name in self.world.hierarchy.own_methods(value.of))
+            and (
+                fields.has_fields(self.world, value.of)
+                or all(name.startswith("__") for name in self.world.hierarchy.own_methods(value.of))
+            )
             and not any(
                 isinstance(one, Instance) and isinstance(one.of, External)
                 for kept in self.project.datasets.kept(value)
