@@ -55,7 +55,11 @@ def _sources(world: World, value: Value) -> list[tuple[Expr, Site]]:
         if not _keeps_objects(name, call):
             return []
         given = given[:1]
-    elif name not in HANDING_ON or (name not in GOES_INSIDE and ITERATES[name.rpartition(".")[2]][1] not in _SAME) or _is_bounded(world, name, call, site):
+    elif (
+        name not in HANDING_ON
+        or (name not in GOES_INSIDE and ITERATES[name.rpartition(".")[2]][1] not in _SAME)
+        or _is_bounded(world, name, call, site)
+    ):
         return []
     else:
         given = given[HANDING_ON[name]]

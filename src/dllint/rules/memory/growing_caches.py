@@ -28,7 +28,6 @@ from dllint.linking.expressions import walk
 from dllint.project.handles import Handles
 from dllint.project.item_run import ItemRun
 from dllint.rules.memory.cache_keys import varies_by_item
-from dllint.rules.memory.items_that_load import loaded_by_items
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -137,8 +136,6 @@ class Caches:
                     seen.add((run.file.path if plain else holder.of.key, name))
                     header = run.file.header(run.scope)
                     yield Cache(name if plain else f"{way}{name}", run, header, header)
-        for run, owner, store in loaded_by_items(self.project, value):
-            yield Cache(f"{owner.name}.{store.key}", run, store.event.span, store.event.span)
 
     def _label(self, way: str, held: _Variable) -> str:
         if not held.file:

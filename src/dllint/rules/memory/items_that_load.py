@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
@@ -14,6 +14,7 @@ from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.path_use import takes_path
+from dllint.rules.memory.growing_caches import Cache
 
 if TYPE_CHECKING:
     from dllint.project import Project
@@ -25,35 +26,41 @@ _OPEN = frozenset({"open", "File", "memmap", "open_memmap"})
 """Last names of functions whose result reads the file later."""
 
 
-class Loaded(NamedTuple):
-    """A statement by which the object of an item keeps what it loads."""
+class ItemsThatLoad:
+    """Finds the attributes in which the objects of a dataset's items keep what they load, and which no worker
+    clears."""
 
-    run: ItemRun
-    owner: Class
-    store: Store
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._found: dict[int, list[Cache]] = {}
 
+    def caches(self, value: Instance) -> list[Cache]:
+        """The statements by which objects of a dataset's items keep what they load."""
+        kind = self.project.item_code.kind(value)
+        found = self._found.get(kind)
+        if found is None:
+            found = self._found[kind] = list(self._find(value))
+        return found
 
-def loaded_by_items(project: Project, value: Instance) -> Iterator[Loaded]:
-    """The attributes in which the objects of a dataset's items keep what they load, and which no worker clears."""
-    runs = project.item_code.all_runs(value)
-    assert isinstance(value.of, Class)
-    made = project.datasets.init_code(value.of)
-    found: set[tuple[tuple[str, int], str]] = set()
-    for run in _of_items(project, value, runs):
-        # What the constructor loads already is there when workers start.
-        if (run.file.path, run.scope) in made:
-            continue
-        method_of = run.file.method_of(run.scope)
-        for store in run.file.stores(run.scope) if method_of is not None else ():
-            attr = store.key
-            if store.base != Name(run.receiver) or not isinstance(attr, str) or store.value is None:
-                continue
-            owner = Class(run.file, method_of if method_of is not None else 0)
-            if (owner.key, attr) in found or not _is_content(project, run, store):
-                continue
-            if not any(_lets_go(other, attr) for other in runs):
-                found.add((owner.key, attr))
-                yield Loaded(run, owner, store)
+    def _find(self, value: Instance) -> Iterator[Cache]:
+        assert isinstance(value.of, Class)
+        runs = self.project.item_code.all_runs(value)
+        made = self.project.datasets.init_code(value.of)
+        known: set[tuple[tuple[str, int], str]] = set()
+        for run in _of_items(self.project, value, runs):
+            # What the constructor loads already is there when workers start.
+            method_of = None if (run.file.path, run.scope) in made else run.file.method_of(run.scope)
+            for store in run.file.stores(run.scope) if method_of is not None else ():
+                attr = store.key
+                if store.base != Name(run.receiver) or not isinstance(attr, str) or store.value is None:
+                    continue
+                owner = run.file.path, method_of or 0
+                if (owner, attr) in known or not _is_content(self.project, run, store):
+                    continue
+                if not any(_lets_go(other, attr) for other in runs):
+                    known.add((owner, attr))
+                    name = f"{run.file.scopes[method_of or 0].name}.{attr}"
+                    yield Cache(name, run, store.event.span, store.event.span)
 
 
 def _of_items(project: Project, value: Instance, runs: list[ItemRun]) -> list[ItemRun]:

@@ -55,7 +55,6 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
-from dllint.rules.memory.derived_lists import lists_behind
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
@@ -115,7 +114,7 @@ class Records(Readings):
                     if isinstance(value, Instance) and (value.file, value.call) == (reading.file, reading.call)
                 ]
                 return None if any(map(self._entries_become_arrays, read)) else self._whole(reading)
-        made = [self.in_loops.made(one) for value in some for one in lists_behind(self.world, value)]
+        made = [self.in_loops.made(value) for value in some]
         if made and all(made):
             return Held(None, None, made[0])
         return None
