@@ -96,7 +96,7 @@ class Mapped:
         self.origins = Origins(datasets.world)
 
     def results(self, value: Value) -> list[tuple[Expr, Site]]:
-        """The expressions that the function returns of which a call such as `map` collects the results; empty for any
+        """The expressions that a function returns which a call such as `map` calls for each element; empty for any
         other value."""
         if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
             return []
