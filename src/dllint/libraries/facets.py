@@ -426,6 +426,7 @@ class Library(NamedTuple):
         loaders: classes and functions that build a DataLoader.
         gives_argument: functions that return their first argument, or a stand-in: a loader that they prepare, a copy.
         gives_arguments: functions that return their arguments, as a tuple if there are several.
+        splits_arguments: functions that return two parts of each positional argument.
         datasets: base classes of datasets; a name that ends with "." is the prefix of all classes of a module.
         iterable_datasets: those that a DataLoader iterates as a whole in each worker.
         plain_bases: base classes without an `__iter__` that could split data between workers.
@@ -501,6 +502,7 @@ class Library(NamedTuple):
     loaders: Mapping[str, LoaderApi] = NOTHING
     gives_argument: frozenset[str] = frozenset()
     gives_arguments: frozenset[str] = frozenset()
+    splits_arguments: frozenset[str] = frozenset()
     datasets: frozenset[str] = frozenset()
     iterable_datasets: frozenset[str] = frozenset()
     plain_bases: frozenset[str] = frozenset()

@@ -1,8 +1,9 @@
-"""Functions that return their arguments: `model, loader = accelerator.prepare(model, loader)`."""
+"""Functions that return their arguments, `model, loader = accelerator.prepare(model, loader)`, or parts of them."""
 
 from __future__ import annotations
 
 from dllint.facts.nodes import Tuple
+from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import Display, Site, Values, Written
 from dllint.libraries.dynamic_lookup import first_argument
@@ -22,7 +23,19 @@ class GivenBack:
             return None
         if len(args) < 2:
             return first_argument(world, file, index, site)
+        return self._tuple(file, index, site, [argument.value for argument in args])
+
+    def parts(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        """Return a tuple of two parts of each argument; None if some are unpacked. A part has the elements of the
+        whole."""
+        args = file.calls[index].args
+        if any(argument.keyword in ("*", "**") for argument in args):
+            return None
+        given = [argument.value for argument in args if argument.keyword is None]
+        return self._tuple(file, index, site, [one for one in given for _ in range(2)])
+
+    def _tuple(self, file: SourceFile, index: int, site: Site, elements: list[Expr]) -> Values:
         key = (file.path, index)
         if key not in self._tuples:
-            self._tuples[key] = Tuple(tuple(argument.value for argument in args))
+            self._tuples[key] = Tuple(tuple(elements))
         return (Display("tuple", Written(self._tuples[key], site)),)

@@ -53,6 +53,7 @@ from dllint.libraries.index import (
     LOADERS,
     NEW_STORAGE,
     RUN_TIME_CLASSES,
+    SPLITS_ARGUMENTS,
 )
 from dllint.libraries.inherited_attributes import InheritedAttributes
 from dllint.libraries.mmengine_runner import Configurations
@@ -148,6 +149,7 @@ class Libraries:
         self.flags = absl.Flags(world)
         self.configurations = Configurations(world)
         self.inherited = InheritedAttributes(world)
+        self.given_back = GivenBack()
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
             **texts.RESULTS,
@@ -159,7 +161,8 @@ class Libraries:
             **FieldDicts().results,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **dict.fromkeys(LOCATING, self.named.located),
-            **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
+            **dict.fromkeys(GIVES_ARGUMENTS, self.given_back.arguments),
+            **dict.fromkeys(SPLITS_ARGUMENTS, self.given_back.parts),
             **self.data.results,
             **self.filled.results,
         }

@@ -50,7 +50,8 @@ LIBRARY = Library(
         f"pandas.{name}": "frame"
         for name in (
             *("read_csv", "read_table", "read_json", "read_parquet", "read_excel", "read_feather", "concat", "merge"),
-            *("read_sql", "read_sql_query", "read_sql_table"),
+            *("read_sql", "read_sql_query", "read_sql_table", "read_pickle", "read_hdf", "read_orc", "read_fwf"),
+            *("read_stata", "read_sas", "read_spss", "json_normalize", "DataFrame.from_records"),
         )
     },
     path_functions=frozenset({"read_csv"}),

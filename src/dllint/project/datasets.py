@@ -20,13 +20,12 @@ from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
-from dllint.project.preparation import Preparation
+from dllint.project.preparation import Preparation, is_in_hook
 from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop
 from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.inference.edges import Caller
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
 
@@ -441,17 +440,8 @@ class Datasets:
         for name in sorted(_HOOKS - own.keys()):
             # A hook of another class may hand the call on: `self.task.setup(stage)`.
             method = self.world.hierarchy.method(cls, name)
-            if method is not None and any(map(self._is_hook, self.world.calls.callers(method))):
+            if method is not None and any(is_in_hook(self.world, one) for one in self.world.calls.callers(method)):
                 yield method
-
-    def _is_hook(self, caller: Caller) -> bool:
-        """Whether a call stands in a hook of a class that a framework calls before loaders are made."""
-        scope = caller.file.calls[caller.call].scope if caller.call >= 0 and not caller.guessed else 0
-        owner = caller.file.method_of(scope)
-        if owner is None:
-            return False
-        bases = self.world.hierarchy.externals(Class(caller.file, owner))
-        return any(caller.file.scopes[scope].name in RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in bases)
 
     def fills(self, cls: Class, place: tuple[str, int]) -> bool:
         """Whether a function runs during construction for more than a single trial item such as

@@ -23,7 +23,7 @@ from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.bound_names import named
-from dllint.project.item_expressions import adds_a_list, bound
+from dllint.project.item_expressions import adds_a_list, bound, calculates
 from dllint.project.item_run import Answers, ItemRun, Lookup
 from dllint.project.path_use import shows, takes_path
 from dllint.project.worker_code import WorkerRun
@@ -410,7 +410,7 @@ class ItemCode:
                     )
                 elif isinstance(expr, BinOp):
                     joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
-                    joined = joined and not adds_a_list(expr)
+                    joined = joined and not adds_a_list(expr) and not calculates(expr)
                 else:
                     joined = isinstance(expr, FString) and len(expr.values) > 1 and meant(expr)
                 if joined:

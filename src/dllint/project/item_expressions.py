@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Name, Set, Starred, Tuple
+from dllint.facts.nodes import BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.facts.schema import Expr
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ def joins_lists(expr: BinOp, known: list[Expr]) -> bool:
 def adds_a_list(expr: BinOp) -> bool:
     """Whether one of the parts of a sum is written as a list."""
     return any(isinstance(one, List) or repeats_list(one) for one in _summands(expr))
+
+
+def calculates(expr: BinOp) -> bool:
+    """Whether an operation calculates with a number that is written there: `number + 1`, `size / 2`, `index % 4`."""
+    sides = (expr.right,) if expr.op == "%" else (expr.left, expr.right)
+    return any(isinstance(one, Constant) and isinstance(one.value, (int, float)) for one in sides)
 
 
 def _summands(expr: Expr) -> Iterator[Expr]:

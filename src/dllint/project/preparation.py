@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Operator
 from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Function, Instance
+from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.start_methods import Hop
 
@@ -88,24 +89,38 @@ class Preparation:
         return any(True for _ in self._new_objects(caller))
 
     def _new_objects(self, caller: Caller) -> Iterator[Instance]:
-        """The receivers of a call that the calling function has constructed, or has got from another function."""
+        """The receivers of a call that the calling function has constructed, or has got from another function. A hook
+        that a framework calls before the loaders are made may be given them in any way."""
         call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
         if (
             call is None
             or not isinstance(call.func, Attribute)
-            or not isinstance(call.func.value, (Name, Attribute, CallRef))
+            or not isinstance(call.func.value, (Name, Attribute, CallRef, Subscript))
         ):
             return
+        early = is_in_hook(self.world, caller)
         for one in self.world.values.evaluate(
             call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)
         ):
             if not isinstance(one, Instance) or one.file is None or one.call < 0:
                 continue
             made_here = one.file is caller.file and caller.file.calls[one.call].scope == call.scope
-            if made_here or (
-                isinstance(call.func.value, Name) and _is_result(caller.file, call.scope, call.func.value)
+            if (
+                made_here
+                or early
+                or (isinstance(call.func.value, Name) and _is_result(caller.file, call.scope, call.func.value))
             ):
                 yield one
+
+
+def is_in_hook(world: World, caller: Caller) -> bool:
+    """Whether a call stands in a hook of a class that a framework calls before loaders are made."""
+    scope = caller.file.calls[caller.call].scope if caller.call >= 0 and not caller.guessed else 0
+    owner = caller.file.method_of(scope)
+    if owner is None:
+        return False
+    bases = world.hierarchy.externals(Class(caller.file, owner))
+    return any(caller.file.scopes[scope].name in RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in bases)
 
 
 def _is_result(file: SourceFile, scope: int, name: Name) -> bool:

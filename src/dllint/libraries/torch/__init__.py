@@ -112,6 +112,11 @@ LIBRARY = Library(
         **dict.fromkeys(("torch.utils.data.Subset", "torch.utils.data.random_split"), "dataset"),
         **{f"torch.utils.data.{name}Dataset": "datasets" for name in ("Concat", "Chain", "Stack")},
     },
+    kept_as={
+        "torch.utils.data.Subset": {"dataset": 0, "indices": 1},
+        "torch.utils.data.random_split": {"dataset": 0},
+        "torch.utils.data.ConcatDataset": {"datasets": 0},
+    },
     # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
     lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),
     keeps_arguments=frozenset({"torch.utils.data.random_split"}),

@@ -12,6 +12,7 @@ from dllint.project import Project
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growing_caches import Caches
 from dllint.rules.memory.growth_verdict import judge
+from dllint.rules.memory.items_that_load import ItemsThatLoad
 from dllint.rules.stores.mapped_stores import Stores
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         ends = loader.flag("persistent_workers") is False and project.ask(Stores).persistent(loader) is None
         for value in project.dataset_objects(loader):
             assert isinstance(value.of, Class)
-            for cache in project.ask(Caches).growing(value):
+            for cache in (*project.ask(Caches).growing(value), *project.ask(ItemsThatLoad).caches(value)):
                 finding = Finding(
                     CODE,
                     cache.run.file.path,

@@ -23,6 +23,7 @@ from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths, unpacks_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
+from dllint.rules.memory.table_cells import cells_are_objects
 from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
 
@@ -42,7 +43,10 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if collected is not None and not _may_be_objects(project, collected):
             continue
         table = kept_table(records, kept)
-        if table is not None and named_as_text(code, value, kept.attr, holder):
+        if table is not None and (
+            named_as_text(code, value, kept.attr, holder)
+            or cells_are_objects(project.world, code, value, kept.attr, holder)
+        ):
             yield keeping, table
             continue
         if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):

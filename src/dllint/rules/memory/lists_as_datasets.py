@@ -49,7 +49,7 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
             return None
         held = records.collection(value) if isinstance(value, (Display, Instance)) else None
         reading = held.reading if held is not None else None
-        if reading is None and (isinstance(value, Unknown) or records.is_part(value)):
+        if reading is None and isinstance(value, Unknown):
             reading = records.trace(argument.value, loader.site)
         if reading is not None and reading.kind in (RECORDS, ROWS, TABLE) and not _is_row(reading):
             return reading

@@ -57,7 +57,7 @@ from dllint.project.datasets import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
+from dllint.rules.memory.readings import MAPPING, Held, Reading, Readings
 from dllint.rules.memory.table_columns import is_column, without_values
 from dllint.rules.memory.tables import listed_rows
 from dllint.span import Span
@@ -104,8 +104,8 @@ class Records(Readings):
             return Held(listed, None)
         # Where one of the values is an object of the project's, such as a store, an unknown one is another such object.
         own = any(isinstance(value, Instance) and isinstance(value.of, Class) for value in kept.values)
-        unclear = ((not own and isinstance(value, Unknown)) or self.is_part(value) for value in kept.values)
-        if kept.store.value is not None and any(unclear):
+        unclear = not own and any(isinstance(value, Unknown) for value in kept.values)
+        if kept.store.value is not None and unclear:
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
                 read = [
@@ -132,11 +132,6 @@ class Records(Readings):
             return False
         mappings = (self.world.values.passed(one) for one in site.frame.actuals.mappings)
         return any(isinstance(one, Instance) and self.of_instance(one) is not None for one in chain(*mappings))
-
-    @staticmethod
-    def is_part(value: Value) -> bool:
-        """Whether a value is a part returned by `train_test_split`."""
-        return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
 
     def collection(self, value: Value) -> Held | None:
         """The many Python objects that a value is a collection of; None if it is none."""

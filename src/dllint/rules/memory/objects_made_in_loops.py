@@ -29,6 +29,7 @@ from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
 from dllint.rules.memory.data_loops import NUMERIC, DataLoops, Loop, is_counter, is_range
+from dllint.rules.memory.derived_lists import lists_behind
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _PAIRING = frozenset({"zip", "product", "zip_longest"})
 """Last names of functions that make a tuple per element of what they are given."""
 _OF_NUMBERS = frozenset({"len", "int", "float", "min", "max", "abs", "round", "sum", "bool"})
-_RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object"})
+_RECORDS = frozenset({"typing.NamedTuple", "typing.Generic", "abc.ABC", "object", "pydantic.BaseModel"})
 """Bases of classes whose objects keep no more than what their constructors put into them."""
 _PAIR = 2
 _ARRAYS = ("torch.", "numpy.", "PIL.", "cv2.")
@@ -66,9 +67,9 @@ class MadeInLoops:
     def made(self, value: Value) -> _Place | None:
         """Where a list gets a new object, or a dict a new number as a key, per pass of loops over data; None if none
         does so provably."""
-        if isinstance(value, Mapping):
-            return self._numbered(value)
-        return self._of_list(value, [], 0)
+        lists = lists_behind(self.world, value)
+        places = [self._numbered(one) if isinstance(one, Mapping) else self._of_list(one, [], 0) for one in lists]
+        return places[0] if all(places) else None
 
     def _of_list(self, value: Value, around: list[Loop], depth: int) -> _Place | None:
         """Where a list gets a new object per pass; `around` are loops around the place that takes the list."""

@@ -69,7 +69,7 @@ from dllint.span import Span
 
 MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap", "process_map", "thread_map"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
-SPLIT = "sklearn.model_selection.train_test_split"
+_SPLIT = "train_test_split"
 
 _OF_SAME = OF_STRING | SPLITTING | PARTING | SAME_COLLECTION | {"get", "readlines", "read"}
 """Methods of strings, containers and open files that return a part of them, or the same objects."""
@@ -478,7 +478,7 @@ def _is_text(reading: Reading) -> bool:
 
 
 def _splits(file: SourceFile, index: int) -> bool:
-    return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
+    return last_name(file.calls[index].func) == _SPLIT
 
 
 def _counts(expr: Expr, file: SourceFile) -> bool:

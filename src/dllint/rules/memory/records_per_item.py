@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
-from dllint.inference import limits
+from dllint.inference import fields, limits
 from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.memo import Table
@@ -33,8 +33,9 @@ from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
 from dllint.project.record_fields import fields_taken
+from dllint.rules.memory.derived_lists import Mapped, lists_behind
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.path_lists import PATH, used_parts
+from dllint.rules.memory.row_parts import PATH, used_parts
 from dllint.span import Span
 
 _FEW = 3
@@ -53,6 +54,7 @@ class RecordsPerItem:
         self.project = project
         self.world = project.world
         self.in_loops = MadeInLoops(project.datasets)
+        self.mapped = Mapped(project.datasets)
         self._grown: Table[_Place | None] = {}
 
     def filled(self, value: Instance, kept: Kept, holder: Class) -> _Place | None:
@@ -60,14 +62,15 @@ class RecordsPerItem:
         code = self.project.item_code
         if not code.indexed(value, kept.attr, holder):
             return None
-        known = [one for one in kept.values if not isinstance(one, (Const, Unknown))]
+        known = [one for held in kept.values for one in lists_behind(self.world, held)]
+        known = [one for one in known if not isinstance(one, (Const, Unknown))]
         # An empty list beside others is what is there before they are made.
         known = [one for one in known if not stays_empty(self.project.datasets, one)]
         places = [self._place(one, 0) for one in known]
         if not places or not all(places):
             return None
         # What a dict has under the key of an item may be its number.
-        lists = all(isinstance(one, Display) for one in known)
+        lists = all(isinstance(one, Display) or self.mapped.results(one) for one in known)
         texts = lists and named_as_text(code, value, kept.attr, holder)
         taken_apart = lists and any(ask(value, kept.attr, holder) for ask in (code.read_by_name, code.unpacked))
         # A few scenes, or stores, have attributes too.
@@ -95,6 +98,8 @@ class RecordsPerItem:
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         if isinstance(value, Instance):
+            if self.mapped.results(value) and value.file is not None:
+                return value.file, value.file.calls[value.call].span
             # A defaultdict grows with the lists that it makes.
             inside = self.world.mappings.values_of(value) or ()
             return next((place for one in inside if (place := self._place(one, depth + 1)) is not None), None)
@@ -134,7 +139,7 @@ class RecordsPerItem:
 
     def _shows(self, value: Value) -> bool:
         """Whether the source shows a tuple, a dict, or an object of the project that is put into a container."""
-        for expr, site in self._added(value, 0) if isinstance(value, (Display, Mapping)) else ():
+        for expr, site in self._put_in(value, 0):
             if isinstance(as_display(expr, site.file), (Tuple, List, Dict)):
                 return True
             made = self.world.values.evaluate(expr, site)
@@ -146,12 +151,17 @@ class RecordsPerItem:
         """Whether what a container holds is a tuple, list or dict of several parts, or an object of the project."""
         if limits.COUNTING_DEPTH.reached(depth):
             return False
-        if isinstance(value, Instance):
+        added = list(self._put_in(value, depth))
+        if isinstance(value, Instance) and not added:
             return self._place(value, depth) is not None
-        if not isinstance(value, (Display, Mapping)):
-            return False
-        added = list(self._added(value, depth))
         return bool(added) and all(self._is_record(expr, site) for expr, site in added)
+
+    def _put_in(self, value: Value, depth: int) -> Iterator[tuple[Expr, Site]]:
+        """What a container gets, or a function returns for each element of it, and where."""
+        if isinstance(value, (Display, Mapping)):
+            yield from self._added(value, depth)
+        else:
+            yield from self.mapped.results(value)
 
     def _added(self, value: Display | Mapping, depth: int) -> Iterator[tuple[Expr, Site]]:
         expr, site = value.written.expr, value.written.site
@@ -191,8 +201,8 @@ class RecordsPerItem:
         return bool(callees) and all(isinstance(one, Function) and _returns_entries(one) for one in callees)
 
     def _is_plain(self, value: Instance) -> bool:
-        """Whether an object is a mere record: its class has no methods but special ones, it was given several fields,
-        and it makes neither a path nor an array of them."""
+        """Whether an object is a mere record: its class declares its fields or has no methods but special ones, it was
+        given several fields, and it makes neither a path nor an array of them."""
         if not isinstance(value.of, Class) or value.file is None or value.call < 0:
             return False
         if not self.in_loops.is_record(value.of):
@@ -201,7 +211,10 @@ class RecordsPerItem:
         site = self.world.call_site(value.file, value.call, value.frame)
         return (
             sum(not self.in_loops.is_number(one.value, site) for one in given) > 1
-            and all(name.startswith("__") for name in self.world.hierarchy.own_methods(value.of))
+            and (
+                fields.has_fields(self.world, value.of)
+                or all(name.startswith("__") for name in self.world.hierarchy.own_methods(value.of))
+            )
             and not any(
                 isinstance(one, Instance) and isinstance(one.of, External)
                 for kept in self.project.datasets.kept(value)
