@@ -42,6 +42,7 @@ from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.start_methods.backends import INIT_PROCESS_GROUP, backends
 from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine, needs_tensor_on_gpu
+from dllint.rules.start_methods.moved_modules import MovedModules
 
 if TYPE_CHECKING:
     from dllint.project import Project
@@ -65,6 +66,7 @@ class Cuda:
         )
         plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
         self.choice = DeviceChoice(world)
+        self.modules = MovedModules(self)
         self._may_use: dict[tuple[SourceFile, int, Frame | None], bool] = {}
         self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
 
@@ -98,6 +100,19 @@ class Cuda:
             if not forgiven and self.wanted(file, index, frame):
                 yield index, api
 
+    def all_uses(
+        self, file: SourceFile, scope: int, frame: Frame | None, default: bool
+    ) -> Iterator[tuple[int, CudaApi]]:
+        """The same, and after them those that fail because a module is on the GPU."""
+        yield from self.uses(file, scope, frame, default)
+        for index in file.calls_of(scope):
+            if self.runs_module(file, index, frame) and self.wanted(file, index, frame):
+                yield index, USES
+
+    def runs_module(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
+        """Whether a call fails in a forked process only because a module is on the GPU."""
+        return not self.judge(file, index, frame).fails and self.modules.used_by(file, index, frame) is not None
+
     def is_certain(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
         """Whether a call uses CUDA on every machine with a GPU, so that no option or caller can select the CPU."""
         call = file.calls[index]
@@ -112,6 +127,9 @@ class Cuda:
                 values = self.world.values.evaluate(entry.expr, site)
                 if not values or any(self._truth(value) is not entry.holds for value in values):
                     return False
+        if self.runs_module(file, index, frame):
+            mover = self.modules.used_by(file, index, frame)
+            return mover is not None and self.is_certain(*mover, None)
         site = self.world.call_site(file, index, frame)
         devices = [one.value for one in call.args if one.keyword in (None, "device")]
         return not any(self.is_cuda(one, site) and self.choice.is_open(one, site) for one in devices)
@@ -121,7 +139,9 @@ class Cuda:
         key = (file, scope, frame)
         found = self._may_use.get(key)
         if found is None:
-            found = any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
+            calls = file.calls_of(scope)
+            found = any(self.judge(file, index, frame).fails for index in calls)
+            found = found or any(self.modules.used_by(file, index, frame) is not None for index in calls)
             self._may_use[key] = found
         return found
 
@@ -250,6 +270,10 @@ class Cuda:
         values = self.world.values.evaluate(expr, site)
         kinds = set(self._kinds(values, 0))
         return "cuda" in kinds and "unknown" not in kinds and ("cpu" not in kinds or self._one_choice(values))
+
+    def names_cpu(self, expr: Expr, site: Site) -> bool:
+        """Whether a device is, or may be, the CPU alone."""
+        return "cpu" in self._kinds(self.world.values.evaluate(expr, site), 0)
 
     def _one_choice(self, values: Values) -> bool:
         """Whether the devices are created in one function, or each of them may be CUDA."""
