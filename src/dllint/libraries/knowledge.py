@@ -284,6 +284,8 @@ class Libraries:
             return self.inherited.find(value, name)
         if value.of.name in IMPORTING:
             return self.named.defined(name)
+        if f"{index.canonical(value.of.name).rstrip('[]')}().{name}" in index.MAPS_ITSELF:
+            return (value,)
         return self._argument_kept(value, name) if value.call >= 0 else ()
 
     def _argument_kept(self, value: Instance, name: str) -> Values:
