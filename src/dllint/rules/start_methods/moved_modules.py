@@ -32,6 +32,8 @@ _RUNNING = frozenset(
     }
 )
 """Methods by which models of libraries compute."""
+_WITHOUT_WEIGHTS = ("torchvision.transforms.", "albumentations.", "numpy.", "random.", "PIL.")
+"""The beginnings of names of objects that workers call in most projects, and that have no device."""
 _MODULES = ("torch.nn.", "lightning.", "transformers.")
 
 
@@ -85,6 +87,10 @@ class MovedModules:
                 return self._of(call.func.value, site, depth + 1) if method in _KEEPING else None
             if name in _WRAPPING and call.args:
                 return self._of(call.args[0].value, site, depth + 1)
+        if isinstance(value.of, Class) and not self._is_module(value):
+            return None
+        if isinstance(value.of, External) and value.of.name.startswith(_WITHOUT_WEIGHTS):
+            return None
         return self._moved.get(_key(value)) or self._moved.get(value.of)
 
     def _is_module(self, value: Value) -> bool:
