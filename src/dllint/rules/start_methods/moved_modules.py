@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Call, Expr
@@ -12,11 +12,12 @@ from dllint.inference import limits
 from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.origins import Origins
 from dllint.inference.values import NONE, Class, External, Frame, Function, Instance, Site, Value
+from dllint.libraries.facets import CudaApi
 from dllint.libraries.index import canonical
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
-    from dllint.rules.start_methods.cuda import Cuda
+    from dllint.inference.engine import World
 
 Mover = tuple[SourceFile, int]
 """The call that has put a module on the GPU."""
@@ -37,10 +38,20 @@ _WITHOUT_WEIGHTS = ("torchvision.transforms.", "albumentations.", "numpy.", "ran
 _MODULES = ("torch.nn.", "lightning.", "transformers.")
 
 
+class Calls(Protocol):
+    """What is known of single calls: `dllint.rules.start_methods.cuda.Cuda`."""
+
+    @property
+    def world(self) -> World: ...
+    def judge(self, file: SourceFile, index: int, frame: Frame | None) -> CudaApi: ...
+    def wanted(self, file: SourceFile, index: int, frame: Frame | None) -> bool: ...
+    def names_cpu(self, expr: Expr, site: Site) -> bool: ...
+
+
 class MovedModules:
     """Finds the modules on the GPU, in one project."""
 
-    def __init__(self, cuda: Cuda) -> None:
+    def __init__(self, cuda: Calls) -> None:
         self.cuda = cuda
         self.world = cuda.world
         self.origins = Origins(cuda.world)
