@@ -39,6 +39,7 @@ from dllint.libraries import (
     texts,
 )
 from dllint.libraries.argparse import Parsers
+from dllint.libraries.configurable import from_configuration
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
 from dllint.libraries.field_dicts import FieldDicts
 from dllint.libraries.filled_classes import COMMAND_LINES, RESTORING, FilledClasses
@@ -258,7 +259,9 @@ class Libraries:
     ) -> Iterator[tuple[Function, Frame]]:
         return hooks.called_hooks(self.world, name, file, index, frame)
 
-    def parameter(self, function: Function, name: str) -> Values | None:
+    def parameter(self, function: Function, name: str, frame: Frame | None = None) -> Values | None:
+        if frame is not None:
+            return from_configuration(self.world, function, name, frame) or None
         found = click.from_command_line(self.world, function, name)
         return hydra.from_command_line(self.world, function, name) if found is None else found
 
