@@ -414,6 +414,27 @@ def main():
     for batch in DataLoader(rows, num_workers=4):
         print(batch)
 """,
+    "a call under a flag and another condition": """
+class Rows(Dataset):
+    def __init__(self, use_gpu=True):
+        self.use_gpu = use_gpu
+        self.rows = None
+
+    def load(self):
+        if self.use_gpu and self.rows is None:
+            self.rows = torch.zeros(3).cuda()  # DLL103
+
+    def __getitem__(self, index):
+        self.load()
+        return index
+
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(model(rows))
+
+main()
+""",
     "a collate_fn that asks the model for its device": """
 class Net(nn.Module):
     @property
@@ -570,6 +591,27 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a call under a flag that is off and another condition": """
+class Rows(Dataset):
+    def __init__(self, use_gpu=False):
+        self.use_gpu = use_gpu
+        self.rows = None
+
+    def load(self):
+        if self.rows is None and self.use_gpu:
+            self.rows = torch.zeros(3).cuda()
+
+    def __getitem__(self, index):
+        self.load()
+        return index
+
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(model(rows))
+
+main()
+""",
     "a model of the workers on the CPU, another on the GPU": """
 class Rows(Dataset):
     def __init__(self):

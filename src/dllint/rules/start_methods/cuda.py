@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name
 from dllint.facts.schema import Argument, Expr
 from dllint.inference import limits
 from dllint.inference.values import (
@@ -41,6 +41,7 @@ from dllint.libraries.torch.cuda import (
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.start_methods.backends import INIT_PROCESS_GROUP, backends
+from dllint.rules.start_methods.cuda_conditions import forgiven, joined
 from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine, needs_tensor_on_gpu
 from dllint.rules.start_methods.moved_modules import MovedModules
 
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 
 _ON_DEVICE = ("cuda", "to", "pin_memory", "type", "backward", "init_process_group", *sorted(MAKES_BESIDE))
 _FLAGS = ("cuda", "gpu", "device")
-_CATCHING = ("RuntimeError", "Exception", "BaseException")
 _OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu", "npu", "mlu", "musa", "xla", "mtia")
 
 
@@ -96,8 +96,8 @@ class Cuda:
             api = self.judge(file, index, frame)
             if default and not api.fails and self.on_default_device(file, index, frame):
                 api = PLACES
-            forgiven = _forgiven(file, file.calls[index].region, index) if api.fails else True
-            if not forgiven and self.wanted(file, index, frame):
+            harmless = not api.fails or forgiven(file, file.calls[index].region, index)
+            if not harmless and self.wanted(file, index, frame):
                 yield index, api
 
     def all_uses(
@@ -320,15 +320,18 @@ class Cuda:
                 continue
             at = tested_at(entry, (call.statement.line, call.statement.column))
             site = Site(file, call.scope, entry.parent, at, frame)
-            text = render(entry.expr, file, 200).lower()
-            if needs_tensor_on_gpu(self.world, entry.expr, entry.holds, site):
-                return False
-            if not any(flag in text for flag in _FLAGS) or "is_available" in text:
-                if entry.holds and not self._made(entry.expr, site):
-                    return False
-            elif not self._can_be(self.world.values.evaluate(entry.expr, site), entry.holds, site):
+            if not all(self._may_be(test, entry.holds, site) for test in joined(entry.expr, entry.holds)):
                 return False
         return True
+
+    def _may_be(self, test: Expr, holds: bool, site: Site) -> bool:
+        """Whether a condition can have this result in a process without CUDA."""
+        if needs_tensor_on_gpu(self.world, test, holds, site):
+            return False
+        text = render(test, site.file, 200).lower()
+        if not any(flag in text for flag in _FLAGS) or "is_available" in text:
+            return not holds or self._made(test, site)
+        return self._can_be(self.world.values.evaluate(test, site), holds, site)
 
     def _made(self, test: Expr, site: Site) -> bool:
         """Whether the object of a test (`if stream is not None`) can exist: streams and events are created only if
@@ -361,24 +364,6 @@ class Cuda:
 
 def _of_cuda(value: Instance) -> bool:
     return isinstance(value.of, External) and canonical(value.of.name).startswith("torch.cuda.")
-
-
-def _forgiven(file: SourceFile, region: int, index: int) -> bool:
-    """Whether the result of a call is unused, and a `try` directly around it catches its failure and continues."""
-    entry = file.facts.regions[region]
-    events = file.scopes[file.calls[index].scope].events
-    if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):
-        return False
-    for number in range(region + 1, len(file.facts.regions)):
-        other = file.facts.regions[number]
-        if other.parent != entry.parent:
-            continue
-        if other.kind != "handler":
-            return False
-        kinds = () if other.expr is None else other.expr.elements if isinstance(other.expr, Tuple) else (other.expr,)
-        if not kinds or any(last_name(kind) in _CATCHING for kind in kinds):
-            return not any(event.kind == "raise" and event.region == number for event in events)
-    return False
 
 
 def _is_index(value: Value) -> bool:
