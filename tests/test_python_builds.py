@@ -78,6 +78,11 @@ def test_a_pinned_package_excludes_the_pythons_that_it_was_not_built_for(
         ("Dockerfile", "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\n", "3.11"),
         ("Dockerfile", "FROM --platform=linux/amd64 python:3.11-slim AS base\n", "3.11"),
         ("requirements_IN_base__txt", "torch==2.4.0\n", "3.12"),
+        ("dependencies_IN_environment_torch__yml", "dependencies:\n- python=3.11\n", "3.11"),
+        ("README__md", "conda create -y -n rows python=3.8 && conda activate rows\n", "3.8"),
+        ("README__md", "Needs Python 3.7 and CUDA.\n", "3.7"),
+        ("README__md", "Requirements: PyTorch 1.7.1, Python 3.6+\n", "3.9"),
+        ("README__md", "`pip install torch==2.4.0`\n", "3.12"),
         # not required, or not Python's version
         ("setup__py", 'setup(extras_require={"old": ["torch==1.7"]})', "3.14"),
         ("setup__py", '# setup(install_requires=["torch==2.4.0"])', "3.14"),
@@ -89,6 +94,9 @@ def test_a_pinned_package_excludes_the_pythons_that_it_was_not_built_for(
         ("environment__yml", "dependencies:\n  - python>=3.8\n  - pytorch\n", "3.14"),
         ("model__yml", "dependencies: none\npython: 3.8\ntorch: 1.7\n", "3.14"),
         ("Dockerfile", "FROM nvidia/cuda:11.8-devel\nFROM python:3\n", "3.14"),
+        ("README__md", "Python 3.8 or later, `pip install opencv-python==4.1.1`\n", "3.14"),
+        ("README__md", "![](https://img.shields.io/badge/python-3.8%20%7C%203.9-blue)\n", "3.14"),
+        ("README__md", "Runs on Python 3.8 and Python 3.14.\n", "3.14"),
     ],
 )
 def test_every_kind_of_file_counts_that_says_what_the_program_needs(
@@ -105,7 +113,13 @@ def test_files_that_require_a_package_are_alternatives(tmp_path: Path) -> None:
 
 def test_an_environment_says_nothing_about_a_package_that_declares_its_own_dependencies(tmp_path: Path) -> None:
     environment = "dependencies:\n  - python=3.8\n"
-    assert newest(tmp_path, environment__yml=environment, setup__py='setup(install_requires=["numpy"])') == "3.14"
+    readme = "conda create -n rows python=3.8\n"
+    setup = 'setup(install_requires=["numpy"])'
+    assert newest(tmp_path, environment__yml=environment, README__md=readme, setup__py=setup) == "3.14"
+
+
+def test_words_give_way_to_a_declaration(tmp_path: Path) -> None:
+    assert newest(tmp_path, requirements__txt="torch==2.4.0", README__md="PyTorch 1.7 or newer") == "3.12"
 
 
 def test_a_chosen_target_and_isolated_mode_are_not_narrowed(tmp_path: Path) -> None:

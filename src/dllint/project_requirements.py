@@ -1,5 +1,5 @@
 """What a project declares that it needs: the versions of packages and of Python, from its requirements files, package
-metadata and conda environments.
+metadata, conda environments and installation notes.
 
 Each declaration keeps its file and whether the package is always needed. What only an extra or a tool of the developers
 needs is no requirement of the program.
@@ -15,15 +15,17 @@ from typing import Any, Literal, NamedTuple
 from dllint.documents import parse_toml
 from dllint.python_versions import poetry_specifier
 from dllint.reading import SETTINGS_BYTES, CannotRead, read, walk
+from dllint.readme_versions import is_readme, named_versions
 
-Kind = Literal["metadata", "list", "environment"]
-"""Where a declaration stands: metadata of the package, a list for pip, or a conda environment or image."""
+Kind = Literal["metadata", "list", "environment", "command", "words"]
+"""Where a declaration stands: metadata of the package, a list for pip, a conda environment or image, or a command or
+the words of a README."""
 
 _PIP_LIST = re.compile(r"(?:requirements?|environment|env|conda)(?P<of>[\w.-]*)\.(?:txt|in)\Z")
 _TOOLS = re.compile(r"dev|test|doc|rtd|lint|ci(?![a-z])|build|optional|extra|example|tool")
 _YAML = re.compile(r"[\w.-]+\.ya?ml\Z")
 _CONDA = re.compile(r"^dependencies:[ \t]*\n((?:[ \t#-].*\n|\n)*)", re.MULTILINE)
-_FOLDERS = ("", "requirements")
+_FOLDERS = ("", "requirements", "conda", "dependencies", "docker", "environment", "environments", "installation")
 _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _LINE = re.compile(
     rf"(?:[\w./-]+::)?(?P<name>{_NAME})(?:\[[^\]]*\])?\s*(?P<versions>(?:[=<>!~^][^;#'\"@]*|\d[\w.*=]*)?)"
@@ -60,14 +62,17 @@ class Declared(NamedTuple):
 
 def declared(root: str) -> list[Declared]:
     """Return the packages that the files at the top of a project declare, "python" among them, in the order of the
-    files' names."""
-    return [one for folder in _FOLDERS for one in _in_folder(root, os.path.join(root, folder))]
+    files' names. Words count for a package that nothing else declares."""
+    found = [one for folder in _FOLDERS for one in _in_folder(root, folder)]
+    firm = {one.package for one in found if one.kind != "words"}
+    return [one for one in found if one.kind != "words" or one.package not in firm]
 
 
-def _in_folder(root: str, folder: str) -> Iterator[Declared]:
+def _in_folder(root: str, within: str) -> Iterator[Declared]:
+    folder = os.path.join(root, within)
     _, folders, names = next(walk(folder), ("", [], []))
     for name in sorted((*folders, *names)):
-        reader = _reader(name, top=folder.rstrip(os.sep) == root.rstrip(os.sep))
+        reader = _reader(name, within)
         if reader is None:
             continue
         path = os.path.join(folder, name)
@@ -78,14 +83,18 @@ def _in_folder(root: str, folder: str) -> Iterator[Declared]:
         yield from reader(text, path)
 
 
-def _reader(name: str, top: bool) -> Any:
+def _reader(name: str, folder: str) -> Any:
     listed = _PIP_LIST.match(name)
-    if listed is not None or (not top and name.endswith((".txt", ".in"))):
+    if listed is not None or (folder == "requirements" and name.endswith((".txt", ".in"))):
         tools = _TOOLS.search(listed["of"] if listed is not None else name)
         return None if tools else _pip_list
     if _YAML.match(name):
         return _conda
-    return _READERS.get(name) if top else None
+    if name == "Dockerfile":
+        return _image
+    if folder:
+        return None
+    return _notes if is_readme(name) else _READERS.get(name)
 
 
 def _pip_list(text: str, path: str) -> Iterator[Declared]:
@@ -105,6 +114,11 @@ def _image(text: str, path: str) -> Iterator[Declared]:
         if found is not None:
             package = "python" if found["name"] == "python" else "torch"
             yield Declared(package, f"=={found['version']}.*", "", "environment", path)
+
+
+def _notes(text: str, path: str) -> Iterator[Declared]:
+    for one in named_versions(text):
+        yield from _lines((one.requirement,), "words" if one.said else "command", path)
 
 
 def _setup(text: str, path: str) -> Iterator[Declared]:
@@ -174,4 +188,4 @@ def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-_READERS = {"setup.py": _setup, "setup.cfg": _setup_options, "pyproject.toml": _pyproject, "Dockerfile": _image}
+_READERS = {"setup.py": _setup, "setup.cfg": _setup_options, "pyproject.toml": _pyproject}

@@ -52,8 +52,8 @@ def installable(root: str, pythons: tuple[Python, ...], stated: bool) -> tuple[P
         root: the directory whose files declare what the project needs.
         pythons: the versions that its settings allow, however old.
         stated: whether the project's own settings already say which versions it allows. Otherwise the metadata in
-            setup.py or setup.cfg do, or the conda environments and the Docker image of a project without dependencies
-            of its own.
+            setup.py or setup.cfg do, or the conda environments, the Docker image and the README of a project without
+            dependencies of its own.
     """
     found = declared(root)
     tests = [*_named_pythons(found, stated), *_built(found)]
@@ -67,7 +67,7 @@ def _named_pythons(found: list[Declared], stated: bool) -> Iterator[Callable[[Py
     ranges = [
         _pythons(one.versions)
         for one in found
-        if one.package == "python" and one.kind == ("metadata" if is_package else "environment")
+        if one.package == "python" and (one.kind == "metadata" if is_package else one.kind != "list")
     ]
     if ranges:
         yield lambda python: any(python in one for one in ranges)

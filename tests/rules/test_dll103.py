@@ -414,6 +414,107 @@ def main():
     for batch in DataLoader(rows, num_workers=4):
         print(batch)
 """,
+    "a call under a flag and another condition": """
+class Rows(Dataset):
+    def __init__(self, use_gpu=True):
+        self.use_gpu = use_gpu
+        self.rows = None
+
+    def load(self):
+        if self.use_gpu and self.rows is None:
+            self.rows = torch.zeros(3).cuda()  # DLL103
+
+    def __getitem__(self, index):
+        self.load()
+        return index
+
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(model(rows))
+
+main()
+""",
+    "a collate_fn that asks the model for its device": """
+class Net(nn.Module):
+    @property
+    def device(self):
+        return next(self.parameters()).device
+
+class Trainer:
+    def __init__(self):
+        self.model = Net().cuda()
+
+    def collate(self, rows):
+        return torch.stack(rows).to(self.model.device)  # DLL103
+
+    def fit(self, rows):
+        for batch in DataLoader(rows, num_workers=4, collate_fn=self.collate):
+            print(batch)
+
+Trainer().fit(torch.zeros(8, 3))
+""",
+    "a collate_fn that asks the model's parameters for their device": """
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.model.to("cuda")
+        self.device = next(self.model.parameters()).device
+
+    def fit(self, rows):
+        def collate(batch):
+            device = self.device
+            return torch.stack(batch).new_zeros(3, device=device)  # DLL103
+
+        for batch in DataLoader(rows, num_workers=4, collate_fn=collate):
+            print(batch)
+
+Trainer(nn.Linear(3, 3)).fit(torch.zeros(8, 3))
+""",
+    "a model that a collate_fn runs": """
+from sentence_transformers import SentenceTransformer
+
+def collate(batch, model):
+    return model.encode(batch)  # DLL103
+
+def main():
+    model = SentenceTransformer("small").to("cuda").eval()
+    for batch in DataLoader(["a"], num_workers=4, collate_fn=lambda rows: collate(rows, model)):
+        print(batch)
+
+main()
+""",
+    "a part of a model of the program, run by a method": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.cuda()
+
+    def embed(self, rows):
+        return self.first(rows)  # DLL103
+
+net = nn.DataParallel(Net())
+model = Net()
+
+def collate(batch):
+    return model.embed(torch.stack(batch))
+
+if __name__ == "__main__":
+    for batch in DataLoader(torch.zeros(8, 3), num_workers=4, collate_fn=collate):
+        print(batch)
+""",
+    "a model that a forked process finds in a variable of the module": """
+import multiprocessing as mp
+
+model = nn.Linear(3, 3).cuda()
+
+def work():
+    print(model(torch.zeros(3)))  # DLL103
+
+if __name__ == "__main__":
+    mp.get_context("fork").Process(target=work).start()
+""",
     "a model that is trained on the CPU, in the epoch before": USE
     + """
 def main():
@@ -490,6 +591,89 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a call under a flag that is off and another condition": """
+class Rows(Dataset):
+    def __init__(self, use_gpu=False):
+        self.use_gpu = use_gpu
+        self.rows = None
+
+    def load(self):
+        if self.rows is None and self.use_gpu:
+            self.rows = torch.zeros(3).cuda()
+
+    def __getitem__(self, index):
+        self.load()
+        return index
+
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(model(rows))
+
+main()
+""",
+    "a model of the workers on the CPU, another on the GPU": """
+class Rows(Dataset):
+    def __init__(self):
+        self.encoder = nn.Linear(3, 3)
+
+    def __getitem__(self, index):
+        return self.encoder(torch.zeros(3).to(self.encoder.weight.device))
+
+def main():
+    model = nn.Linear(3, 3).cuda()
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(model(batch.cuda()))
+
+main()
+""",
+    "a model that comes back to the CPU before the workers run it": """
+model = nn.Linear(3, 3)
+model.cuda()
+model(torch.zeros(3).cuda())
+model.cpu()
+
+def collate(batch):
+    return model(torch.stack(batch).to(next(model.parameters()).device))
+
+for batch in DataLoader(torch.zeros(8, 3), num_workers=4, collate_fn=collate):
+    print(batch)
+""",
+    "a model whose configuration alone a collate_fn reads": """
+model = nn.Linear(3, 3).cuda()
+
+def collate(batch):
+    model.state_dict()
+    return torch.stack(batch)[:, : model.in_features]
+
+for batch in DataLoader(torch.zeros(8, 3), num_workers=4, collate_fn=collate):
+    print(batch)
+""",
+    "a model on a device that is not known": """
+import sys
+
+class Trainer:
+    def __init__(self):
+        self.model = nn.Linear(3, 3).to(sys.argv[1])
+
+    def collate(self, rows):
+        return self.model(torch.stack(rows).to(next(self.model.parameters()).device))
+
+    def fit(self, rows):
+        other = nn.Linear(3, 3).cuda()
+        for batch in DataLoader(rows, num_workers=4, collate_fn=self.collate):
+            print(other(batch))
+
+Trainer().fit(torch.zeros(8, 3))
+""",
+    "the device of what a worker reads": """
+def collate(rows):
+    return torch.stack(rows).to(rows[0].device)
+
+model = nn.Linear(3, 3).cuda()
+for batch in DataLoader(torch.zeros(8, 3), num_workers=4, collate_fn=collate):
+    print(model(batch))
+""",
     "a cache of files that a pass without workers fills before": CACHED.format("") + PASS + TAIL,
     "what a constructor was told about CUDA, the other way": """
 class Rows(Dataset):

@@ -62,6 +62,33 @@ def main():
     for b in DataLoader(D("x"), num_workers=4):
         pass
 """,
+    "arrays of a zarr group in a ZipStore": """
+import zarr
+class D(Dataset):
+    def __init__(self, path):
+        plate = zarr.open_group(zarr.storage.ZipStore(path, mode="r"))  # DLL402
+        self.arrays = [plate["0"], plate["a"]["1"], plate.get("2")]
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.arrays[i][0]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
+    "a variable of a netCDF file": """
+import netCDF4 as nc
+class D(Dataset):
+    def __init__(self, path):
+        self.rows = nc.Dataset(path).groups["a"].variables["x"]  # DLL402
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows[i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
     "imageio": """
 import imageio
 class D(Dataset):
@@ -77,6 +104,47 @@ def main():
 """,
 }
 SILENT: dict[str, str] = {
+    "what was read of the arrays of a zarr group": """
+import zarr
+class D(Dataset):
+    def __init__(self, path):
+        plate = zarr.open_group(zarr.storage.ZipStore(path, mode="r"))
+        self.arrays = [plate["0"][:], np.asarray(plate["1"])]
+        self.size = plate["0"].shape
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.arrays[i][0]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
+    "what was read of a netCDF variable": """
+import netCDF4 as nc
+class D(Dataset):
+    def __init__(self, path):
+        self.rows = nc.Dataset(path).variables["x"][:]
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows[i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
+    "an array of a zarr group in a directory": """
+import zarr
+class D(Dataset):
+    def __init__(self, path):
+        self.rows = zarr.open_group(path)["x"]
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows[i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
     "tiff with": """
 import tifffile
 class V(Dataset):

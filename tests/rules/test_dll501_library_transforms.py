@@ -95,6 +95,34 @@ FOUND = {
         DETECTRON2, "T.AugmentationList([Soften()])", "T.AugInput(self.paths[index])"
     ),
 }
+FOUND["detectron2, augmentations that from_config returns"] = (
+    DETECTRON2
+    + """
+import cv2
+from detectron2.config import configurable
+from detectron2.data import DatasetMapper, build_detection_train_loader
+
+def blur(image):
+    return cv2.GaussianBlur(image, (5, 5), 0)  # DLL501
+
+class Mapper(DatasetMapper):
+    @configurable
+    def __init__(self, is_train=True, *, augmentations):
+        self.augmentations = T.AugmentationList(augmentations)
+
+    @classmethod
+    def from_config(cls, cfg, is_train=True):
+        augmentations = [T.RandomFlip()]
+        augmentations.append(Soft())
+        return {"augmentations": augmentations, "is_train": is_train}
+
+    def __call__(self, row):
+        return self.augmentations(T.AugInput(cv2.imread(row["path"])))
+
+def build(cfg):
+    return build_detection_train_loader(cfg, mapper=Mapper(cfg, is_train=True))
+"""
+)
 SILENT = {
     "a call of its own": _text(TORCHIO + OWN_CALL, "torchio.Compose([Soft()])", mark=""),
     "a base's call of its own": _text(

@@ -541,6 +541,20 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"pyproject.toml": "[tool.poetry.dependencies]\ntorch = '~1.8.0'\n"}, True),
         ({"pyproject.toml": "[tool.poetry.dependencies]\ntorch = '^1.8.0'\n"}, False),
         ({"requirements.txt": "torch==1.8.1\n", "setup.py": "setup(install_requires=['torch>=1.4'])\n"}, False),
+        ({"environments/gpu.yml": "dependencies:\n  - pytorch=1.4.0\n"}, True),
+        ({"docker/Dockerfile": "FROM pytorch/pytorch:1.6.0-cuda10.1-cudnn7-devel\n"}, True),
+        ({"installation/requirements.txt": "torch==1.4.0\n"}, True),
+        ({"docker/notes.txt": "torch==1.4.0\n"}, False),
+        ({"README.md": "```\nconda install pytorch=0.4 torchvision -c pytorch\n```\n"}, True),
+        ({"README.md": "Run `pip3 install --user torch==1.3.1 torchvision==0.4`.\n"}, True),
+        ({"INSTALL.md": "conda create -n rows \\\n  python=3.7 pytorch==1.1.0\n"}, True),
+        ({"README.rst": "pip install https://download.pytorch.org/whl/cu90/torch-0.4.1-cp36-cp36m-linux.whl\n"}, True),
+        ({"README.md": "pip install torch==1.3.1\n", "requirements.txt": "torch\nnumpy\n"}, True),
+        ({"README.md": "pip install torch==1.3.1  # or\npip install torch==2.1\n"}, False),
+        ({"README.md": "pip install 'torch>=1.3'\n"}, False),
+        ({"README.md": "pip install torch\n"}, False),
+        ({"README.md": "pip install torch-scatter==1.3 pytorch-lightning==1.5\n"}, False),
+        ({"docs/README.md": "pip install torch==1.3.1\n"}, False),
     ],
 )
 def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callable[..., Any]) -> None:
@@ -549,6 +563,47 @@ def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callabl
     findings = told({"train.py": text, **pins}, **SELECT)
 
     assert [(one.message, one.span.line) for one in findings] == ([("global", 16)] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("- PyTorch 1.4.0\n- OpenCV\n", True),
+        ("* [PyTorch](https://pytorch.org) (1.0.1)\n", True),
+        ("Requires **PyTorch** version 0.4.", True),
+        ("![](https://img.shields.io/badge/pytorch-1.7.1-blue)\n", True),
+        ("Python 3.6, torch==1.6.0, CUDA 10.2", True),
+        ("We use pytorch v1.2 to train.", True),
+        ("PyTorch 1.1 or 1.2", True),
+        ("- PyTorch 1.4+\n", False),
+        ("- PyTorch >= 1.4\n", False),
+        ("- PyTorch 1.4 or newer\n", False),
+        ("PyTorch 1.4.0 and above is needed", False),
+        ("at least PyTorch 1.4", False),
+        ("PyTorch 1.1~1.10", False),
+        ("PyTorch 1.4 – 2.0", False),
+        ("PyTorch 1.4. It also runs on PyTorch 2.1.", False),
+        ("![](https://img.shields.io/badge/PyTorch-%3E%3D1.4-blue)", False),
+        ("PyTorch Lightning 1.4", False),
+        ("torchvision 0.4", False),
+        ("PyTorch is under BSD-3. See section 1.4", False),
+        ("PyTorch ICML 2.0 paper", False),
+    ],
+)
+def test_numpy_before_torch_1_9_in_words(words: str, found: bool, told: Callable[..., Any]) -> None:
+    """They say what the authors ran, not what the program needs."""
+    text = HEAD + dataset("None", "return np.random.rand()") + LOADER
+
+    findings = told({"train.py": text, "README.md": words}, **SELECT)
+
+    assert [(one.message, one.severity) for one in findings] == ([("global", "info")] if found else [])
+
+
+@pytest.mark.parametrize("declared", ["torch", "torch>=1.4", "torch==2.1"])
+def test_words_give_way_to_a_declaration(declared: str, told: Callable[..., Any]) -> None:
+    text = HEAD + dataset("None", "return np.random.rand()") + LOADER
+
+    assert told({"train.py": text, "README.md": "PyTorch 1.4\n", "requirements.txt": declared}, **SELECT) == ()
 
 
 def test_numpy_in_spawned_workers(told: Callable[..., Any]) -> None:

@@ -39,8 +39,51 @@ def main():
     for b in DataLoader(D(3), num_workers=4):
         pass
 """,
+    "a cached property with a seed of the object": """
+from functools import cached_property
+class D(Dataset):
+    def __init__(self, seed):
+        self.seed = seed
+    @cached_property
+    def rng(self):
+        return np.random.default_rng(self.seed)  # DLL602
+    def __len__(self):
+        return 3
+    def __getitem__(self, i):
+        return self.rng.random()
+def main():
+    for b in DataLoader(D(3), num_workers=4):
+        pass
+""",
 }
 SILENT: dict[str, str] = {
+    "a cached property without a seed": """
+from functools import cached_property
+class D(Dataset):
+    @cached_property
+    def rng(self):
+        return np.random.default_rng()
+    def __len__(self):
+        return 3
+    def __getitem__(self, i):
+        return self.rng.random()
+def main():
+    for b in DataLoader(D(), num_workers=4):
+        pass
+""",
+    "a plain property, which makes one per draw": """
+class D(Dataset):
+    @property
+    def rng(self):
+        return np.random.default_rng(3)
+    def __len__(self):
+        return 3
+    def __getitem__(self, i):
+        return self.rng.random()
+def main():
+    for b in DataLoader(D(), num_workers=4):
+        pass
+""",
     "lazily seeded by worker id": """
 class D(Dataset):
     def __init__(self, seed):

@@ -151,8 +151,8 @@ class Knowledge(Protocol):
     ) -> Iterator[tuple[Function, Frame]]:
         """The hooks that a call of a framework's method runs, each with its activation."""
 
-    def parameter(self, function: Function, name: str) -> Values | None:
-        """Return the values that external code, such as a command line, passes as a parameter; None if none does."""
+    def parameter(self, function: Function, name: str, frame: Frame | None = None) -> Values | None:
+        """The values that a command line, or for an argument that the call `frame` omits a decorator, passes."""
 
     def in_parsed(self, value: Parsed, key: str) -> Found:
         """Return the values of an option of a parsed command line."""

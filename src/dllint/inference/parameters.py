@@ -149,7 +149,8 @@ class Parameters:
         if not found.absent:
             return found.values
         # A parameter without default that the call omits is filled by an external decorator.
-        return union([found.values, self.default(function, name)]) or (UNKNOWN,)
+        filled = self.world.knowledge.parameter(function, name, frame)
+        return union([found.values, filled or self.default(function, name)]) or (UNKNOWN,)
 
     def _rest(self, function: Function, offset: int, frame: Frame) -> Values:
         """Return the value of a `*args` parameter: the positional arguments from `offset` on."""

@@ -283,14 +283,14 @@ def stores_on_self(file: SourceFile, cls: int) -> dict[str, list[Store]]:
             for store in file.stores(inner):
                 if isinstance(store.key, str) and store.base == receiver:
                     found.setdefault(store.key, []).append(store)
-        if _keeps_result(file, method):
+        if keeps_result(file, method):
             for event in scope.events:
                 if event.kind == "return" and event.value is not None:
                     found.setdefault(scope.name, []).append(Store(method, event, receiver, scope.name, event.value))
     return found
 
 
-def _keeps_result(file: SourceFile, method: int) -> bool:
+def keeps_result(file: SourceFile, method: int) -> bool:
     """Whether a method is a property whose first reading sets an attribute of its name: `functools.cached_property`."""
     return any(last_name(decorator.expr) in KEEPING_PROPERTIES for decorator in file.scopes[method].decorators)
 

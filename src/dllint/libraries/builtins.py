@@ -240,7 +240,7 @@ def _field(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
         if argument.keyword in ("default_factory", "factory"):
             found: list[Value] = []
             for value in world.values.evaluate(argument.value, site):
-                called = isinstance(value, (Class, Function))
+                called = isinstance(value, (Class, Function)) or (isinstance(value, External) and "." in value.name)
                 given = Given(file, index, site.frame, Actuals(), ("factory",))
                 found += world.values.result(value, given) if called else (UNKNOWN,)
             return tuple(dict.fromkeys(found))

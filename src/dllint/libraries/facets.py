@@ -183,7 +183,7 @@ class Opener(NamedTuple):
         array: whether it is an array (or table) over mapped or shared memory, so that pickling it writes all of its
             data.
         ends: methods that make it harmless once called.
-        parts: methods whose result reads through the same handle, as a cursor does.
+        parts: methods whose result reads through the same handle, as a cursor does; "[]" stands for its items.
         inherited: those of `parts` whose result forked processes may go on using, although not the handle itself.
         when: the condition of the row; among several rows for one name the first that applies is used.
     """
@@ -454,6 +454,7 @@ class Library(NamedTuple):
         native_pools: packages with native threads of their own, which forked processes wait for in vain.
         runs_opencv: classes whose objects use OpenCV's thread pool when called.
         files: functions that open a file.
+        maps_itself: attributes of objects that map names to the objects' own items.
         openers: calls that open any other handle that matters when it is shared or mapped.
         refusals: constructors and openers whose result cannot be pickled.
         unpicklable_functions: functions that cannot be pickled because they are bound methods of an object of their
@@ -525,6 +526,7 @@ class Library(NamedTuple):
     native_pools: Mapping[str, NativePool] = NOTHING
     runs_opencv: frozenset[str] = frozenset()
     files: Mapping[str, FileOpener] = NOTHING
+    maps_itself: frozenset[str] = frozenset()
     openers: Mapping[str, tuple[Opener, ...]] = NOTHING
     refusals: Mapping[str, Refusal] = NOTHING
     unpicklable_functions: Mapping[str, Refusal] = NOTHING

@@ -135,6 +135,7 @@ OPENERS: dict[str, tuple[Opener, ...]] = {
     **{name: (file.shared,) for name, file in _FILES.items() if file.shared is not None},
     **_joined(one.openers for one in LIBRARIES),
 }
+MAPS_ITSELF = _union(one.maps_itself for one in LIBRARIES)
 FILE_MODES: dict[str, Mode] = {name: file.mode for name, file in _FILES.items() if file.mode is not None}
 READERS = {
     **dict.fromkeys((name for name, file in _FILES.items() if file.lines), "handle"),

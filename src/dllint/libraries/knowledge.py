@@ -39,6 +39,7 @@ from dllint.libraries import (
     texts,
 )
 from dllint.libraries.argparse import Parsers
+from dllint.libraries.configurable import from_configuration
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
 from dllint.libraries.field_dicts import FieldDicts
 from dllint.libraries.filled_classes import COMMAND_LINES, RESTORING, FilledClasses
@@ -261,7 +262,9 @@ class Libraries:
     ) -> Iterator[tuple[Function, Frame]]:
         return hooks.called_hooks(self.world, name, file, index, frame)
 
-    def parameter(self, function: Function, name: str) -> Values | None:
+    def parameter(self, function: Function, name: str, frame: Frame | None = None) -> Values | None:
+        if frame is not None:
+            return from_configuration(self.world, function, name, frame) or None
         found = click.from_command_line(self.world, function, name)
         return hydra.from_command_line(self.world, function, name) if found is None else found
 
@@ -287,6 +290,8 @@ class Libraries:
             return self.inherited.find(value, name)
         if value.of.name in IMPORTING:
             return self.named.defined(name)
+        if f"{index.canonical(value.of.name).rstrip('[]')}().{name}" in index.MAPS_ITSELF:
+            return (value,)
         return self._argument_kept(value, name) if value.call >= 0 else ()
 
     def _argument_kept(self, value: Instance, name: str) -> Values:

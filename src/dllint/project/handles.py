@@ -205,8 +205,9 @@ class Handles:
         name = canonical(value.of.name)
         if name in OPENERS or PICK_MARK in value.of.name:
             return
-        if name.endswith("[:]"):
-            yield Instance(External(name[:-3]), value.file, value.call, value.frame), "[:]"
+        mark = name[name.rfind("[") :] if name.endswith("]") else ""
+        if mark in ("[:]", "[]"):
+            yield Instance(External(name.removesuffix(mark)), value.file, value.call, value.frame), mark
         head, _, method = name.rpartition("().")
         func = value.file.calls[value.call].func
         if head and method in _VIEWS | _PARTS and isinstance(func, Attribute) and func.attr == method:
@@ -234,8 +235,7 @@ class Handles:
                 or (isinstance(one, Pattern) and one.suffix.endswith(when.test))
                 for one in given
             )
-        wanted = when.test.removesuffix("()")
-        return any(self._comes_from(one, wanted) for one in given)
+        return any(self._comes_from(one, when.test.removesuffix("()")) for one in given)
 
     def _given(self, when: When, value: Instance) -> Values | None:
         """The values of the argument `when.keyword`; without a keyword, of the argument of the call that made the

@@ -1,4 +1,4 @@
-"""The package versions that a project requires in its requirements files."""
+"""The package versions that a project requires in its requirements files, or names in its README."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ class Declared(NamedTuple):
     path: str
 
 
+class Old(NamedTuple):
+    """A version that a project runs with, as text: "torch 1.4 in README.md"; `said` if only words name it."""
+
+    text: str
+    said: bool
+
+
 class DeclaredVersions:
     """Finds the version requirements of one project."""
 
@@ -43,9 +50,9 @@ class DeclaredVersions:
             for operator, version in self._parts(one)
         ]
 
-    def below(self, package: str, limit: tuple[int, ...]) -> str | None:
-        """What the project requires of a package, as text, if no requirement allows the version `limit`; None if it
-        requires nothing of it, or one allows more."""
+    def below(self, package: str, limit: tuple[int, ...]) -> Old | None:
+        """What the project requires of a package if no requirement allows the version `limit`; None if it requires
+        nothing of it, or one allows more."""
         found = [(one, self._parts(one)) for one in self._all if one.package == package and one.versions]
         if not found or not all(any(_excludes(*part, limit) for part in parts) for _, parts in found):
             return None
@@ -53,7 +60,8 @@ class DeclaredVersions:
         operator, version = parts[0]
         exact = len(parts) == 1 and operator not in ("<", "<=")
         shown = ".".join(map(str, (version if exact else limit)[:2]))
-        return f"{package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
+        text = f"{package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
+        return Old(text, one.kind == "words")
 
     @staticmethod
     def _parts(one: project_requirements.Declared) -> list[tuple[str, tuple[int, ...]]]:

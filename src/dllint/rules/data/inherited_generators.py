@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.inference.names import CONSTRUCTORS
+from dllint.inference.stores import keeps_result
 from dllint.inference.values import NONE, Class, External, Function, Instance, Unknown
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, UNDRAWING, WORKER_INFO, canonical
@@ -126,7 +127,7 @@ class InheritedGenerators:
 
     def _made_on_first_use(self, file: SourceFile, call: int, runs: list[WorkerRun]) -> bool:
         """Whether each worker creates the generator once, from a seed that is the same in all of them: `if self.rng is
-        None: self.rng = RandomState(self.seed)`."""
+        None: self.rng = RandomState(self.seed)`, or in a cached property."""
         made = file.calls[call]
         params = file.scopes[made.scope].params
         run = next((one for one in runs if (one.file, one.scope) == (file, made.scope)), None)
@@ -141,6 +142,8 @@ class InheritedGenerators:
         # Without a seed the operating system's randomness is used, which differs.
         if not alike or any(NONE in self.world.values.evaluate(one.value, site) for one in made.args):
             return False
+        if keeps_result(file, made.scope):
+            return True
         for store in file.stores(made.scope):
             if store.value == CallRef(call) and store.base == own and isinstance(store.key, str):
                 tests = [file.facts.regions[one].expr for one in file.regions(store.event.region)]

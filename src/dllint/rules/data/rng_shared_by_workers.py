@@ -14,7 +14,7 @@ from dllint.project.loaders import Loader
 from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
-from dllint.rules.data.declared_versions import DeclaredVersions
+from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.inherited_generators import InheritedGenerator, InheritedGenerators
 from dllint.rules.data.shared_generators import Generators, SharedGenerator
@@ -78,7 +78,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         yield _of_library(project, [draw for draw, _ in group], [loader for _, loader in group])
     for found in drawn:
         every = list(dict.fromkeys((run.file, index) for draws, _ in found for run, index in draws))
-        yield _of_numpy(project, found[0][0][0][0], every, [loader for _, loader in found], old or "")
+        if old is not None:
+            yield _of_numpy(project, found[0][0][0][0], every, [loader for _, loader in found], old)
 
 
 def _kept(shared: SharedGenerator) -> _Held:
@@ -165,7 +166,7 @@ def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loade
 
 
 def _of_numpy(
-    project: Project, run: WorkerRun, draws: list[tuple[SourceFile, int]], loaders: list[Loader], old: str
+    project: Project, run: WorkerRun, draws: list[tuple[SourceFile, int]], loaders: list[Loader], old: Old
 ) -> Finding:
     call = run.file.calls[draws[0][1]]
     others = (Place(file.path, file.calls[index].span, "workers draw from it here too") for file, index in draws[1:])
@@ -177,12 +178,12 @@ def _of_numpy(
         {
             "call": render(call.func, run.file),
             "loader": project.where(loaders[0].file, loaders[0].span),
-            "old": old,
+            "old": old.text,
         },
         trace=project.trace(run.hops),
         related=tuple(dict.fromkeys((*others, *(project.loader_place(loader) for loader in loaders)))),
         statement=call.statement,
-        severity="warning" if any(_is_reached(project, loader) for loader in loaders) else "info",
+        severity="info" if old.said or not any(_is_reached(project, loader) for loader in loaders) else "warning",
     )
 
 

@@ -17,7 +17,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
-from dllint.rules.data.declared_versions import DeclaredVersions
+from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.inherited_generators import runs_in_loop
 from dllint.span import Span
 
@@ -211,8 +211,8 @@ class Generators:
 
     # numpy's global generator before torch 1.9
 
-    def old_torch(self) -> str | None:
-        """The version of torch that the project requires, as text, if it is one that does not seed NumPy in workers."""
+    def old_torch(self) -> Old | None:
+        """The version of torch that the project requires, if it is one that does not seed NumPy in workers."""
         return self.versions.below("torch", NUMPY_RESEEDED)
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name
 from dllint.facts.schema import Argument, Expr
 from dllint.inference import limits
 from dllint.inference.values import (
@@ -41,7 +41,9 @@ from dllint.libraries.torch.cuda import (
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.start_methods.backends import INIT_PROCESS_GROUP, backends
+from dllint.rules.start_methods.cuda_conditions import forgiven, joined
 from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine, needs_tensor_on_gpu
+from dllint.rules.start_methods.moved_modules import MovedModules
 
 if TYPE_CHECKING:
     from dllint.project import Project
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
 
 _ON_DEVICE = ("cuda", "to", "pin_memory", "type", "backward", "init_process_group", *sorted(MAKES_BESIDE))
 _FLAGS = ("cuda", "gpu", "device")
-_CATCHING = ("RuntimeError", "Exception", "BaseException")
 _OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu", "npu", "mlu", "musa", "xla", "mtia")
 
 
@@ -65,6 +66,7 @@ class Cuda:
         )
         plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
         self.choice = DeviceChoice(world)
+        self.modules = MovedModules(self)
         self._may_use: dict[tuple[SourceFile, int, Frame | None], bool] = {}
         self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
 
@@ -94,9 +96,22 @@ class Cuda:
             api = self.judge(file, index, frame)
             if default and not api.fails and self.on_default_device(file, index, frame):
                 api = PLACES
-            forgiven = _forgiven(file, file.calls[index].region, index) if api.fails else True
-            if not forgiven and self.wanted(file, index, frame):
+            harmless = not api.fails or forgiven(file, file.calls[index].region, index)
+            if not harmless and self.wanted(file, index, frame):
                 yield index, api
+
+    def all_uses(
+        self, file: SourceFile, scope: int, frame: Frame | None, default: bool
+    ) -> Iterator[tuple[int, CudaApi]]:
+        """The same, and after them those that fail because a module is on the GPU."""
+        yield from self.uses(file, scope, frame, default)
+        for index in file.calls_of(scope):
+            if self.runs_module(file, index, frame) and self.wanted(file, index, frame):
+                yield index, USES
+
+    def runs_module(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
+        """Whether a call fails in a forked process only because a module is on the GPU."""
+        return not self.judge(file, index, frame).fails and self.modules.used_by(file, index, frame) is not None
 
     def is_certain(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
         """Whether a call uses CUDA on every machine with a GPU, so that no option or caller can select the CPU."""
@@ -112,6 +127,9 @@ class Cuda:
                 values = self.world.values.evaluate(entry.expr, site)
                 if not values or any(self._truth(value) is not entry.holds for value in values):
                     return False
+        if self.runs_module(file, index, frame):
+            mover = self.modules.used_by(file, index, frame)
+            return mover is not None and self.is_certain(*mover, None)
         site = self.world.call_site(file, index, frame)
         devices = [one.value for one in call.args if one.keyword in (None, "device")]
         return not any(self.is_cuda(one, site) and self.choice.is_open(one, site) for one in devices)
@@ -121,7 +139,9 @@ class Cuda:
         key = (file, scope, frame)
         found = self._may_use.get(key)
         if found is None:
-            found = any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
+            calls = file.calls_of(scope)
+            found = any(self.judge(file, index, frame).fails for index in calls)
+            found = found or any(self.modules.used_by(file, index, frame) is not None for index in calls)
             self._may_use[key] = found
         return found
 
@@ -251,6 +271,10 @@ class Cuda:
         kinds = set(self._kinds(values, 0))
         return "cuda" in kinds and "unknown" not in kinds and ("cpu" not in kinds or self._one_choice(values))
 
+    def names_cpu(self, expr: Expr, site: Site) -> bool:
+        """Whether a device is, or may be, the CPU alone."""
+        return "cpu" in self._kinds(self.world.values.evaluate(expr, site), 0)
+
     def _one_choice(self, values: Values) -> bool:
         """Whether the devices are created in one function, or each of them may be CUDA."""
         made = [value for value in values if isinstance(value, Instance) and value.file is not None]
@@ -296,15 +320,18 @@ class Cuda:
                 continue
             at = tested_at(entry, (call.statement.line, call.statement.column))
             site = Site(file, call.scope, entry.parent, at, frame)
-            text = render(entry.expr, file, 200).lower()
-            if needs_tensor_on_gpu(self.world, entry.expr, entry.holds, site):
-                return False
-            if not any(flag in text for flag in _FLAGS) or "is_available" in text:
-                if entry.holds and not self._made(entry.expr, site):
-                    return False
-            elif not self._can_be(self.world.values.evaluate(entry.expr, site), entry.holds, site):
+            if not all(self._may_be(test, entry.holds, site) for test in joined(entry.expr, entry.holds)):
                 return False
         return True
+
+    def _may_be(self, test: Expr, holds: bool, site: Site) -> bool:
+        """Whether a condition can have this result in a process without CUDA."""
+        if needs_tensor_on_gpu(self.world, test, holds, site):
+            return False
+        text = render(test, site.file, 200).lower()
+        if not any(flag in text for flag in _FLAGS) or "is_available" in text:
+            return not holds or self._made(test, site)
+        return self._can_be(self.world.values.evaluate(test, site), holds, site)
 
     def _made(self, test: Expr, site: Site) -> bool:
         """Whether the object of a test (`if stream is not None`) can exist: streams and events are created only if
@@ -337,24 +364,6 @@ class Cuda:
 
 def _of_cuda(value: Instance) -> bool:
     return isinstance(value.of, External) and canonical(value.of.name).startswith("torch.cuda.")
-
-
-def _forgiven(file: SourceFile, region: int, index: int) -> bool:
-    """Whether the result of a call is unused, and a `try` directly around it catches its failure and continues."""
-    entry = file.facts.regions[region]
-    events = file.scopes[file.calls[index].scope].events
-    if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):
-        return False
-    for number in range(region + 1, len(file.facts.regions)):
-        other = file.facts.regions[number]
-        if other.parent != entry.parent:
-            continue
-        if other.kind != "handler":
-            return False
-        kinds = () if other.expr is None else other.expr.elements if isinstance(other.expr, Tuple) else (other.expr,)
-        if not kinds or any(last_name(kind) in _CATCHING for kind in kinds):
-            return not any(event.kind == "raise" and event.region == number for event in events)
-    return False
 
 
 def _is_index(value: Value) -> bool:

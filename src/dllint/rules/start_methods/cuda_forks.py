@@ -155,7 +155,7 @@ class CudaForks:
             self._used[key] = [
                 (reached, index, api)
                 for reached in reach(self.world, [start], self._followed, guesses=False)
-                for index, api in islice(self.cuda.uses(reached.file, reached.scope, reached.frame, key[-1]), 1)
+                for index, api in islice(self.cuda.all_uses(reached.file, reached.scope, reached.frame, key[-1]), 1)
             ]
         for reached, index, api in self._used[key]:
             if (reached.file.path, reached.scope) not in seen:
@@ -164,7 +164,9 @@ class CudaForks:
                 yield CudaUse(reached, index, entry, certain, api.unnoticed)
 
     def _followed(self, reached: Reached, index: int) -> bool:
-        return self.cuda.wanted(reached.file, index, reached.frame)
+        # The call of a module on the GPU fails itself.
+        file, frame = reached.file, reached.frame
+        return self.cuda.wanted(file, index, frame) and self.cuda.modules.used_by(file, index, frame) is None
 
     def kept_on_gpu(self, loader: Loader) -> Iterator[OnGpu]:
         """The attributes that the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code

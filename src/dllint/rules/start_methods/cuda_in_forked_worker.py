@@ -12,6 +12,7 @@ from dllint.project import Project
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, OnGpu, Poison, error_text
 from dllint.rules.start_methods.cuda_verdict import judge
 from dllint.rules.start_methods.prepared_files import are_prepared, only_without_file
@@ -33,6 +34,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if any(map(only_without_file, uses)) and are_prepared(project, loader):
             uses = [use for use in uses if not only_without_file(use)]
         kept = list(project.ask(CudaForks).kept_on_gpu(loader))
+        if kept:
+            # Reading the attribute already fails.
+            uses = [use for use in uses if not _runs_module(project, use)]
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
         # A device that an option selects is one cause, however many calls of the workers use it.
         selected = {(use.reached.file.path, use.reached.file.calls[use.call].span) for use in uses if not use.certain}
@@ -48,7 +52,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if project.ask(CudaForks).launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
             process = f"the process launched at {project.where(launch.file, place.span)}"
+            handed = list(project.ask(CudaForks).handed_to(launch))
             uses = list(project.ask(CudaForks).target_uses(launch))
+            if handed:
+                # Reading the argument already fails.
+                uses = [use for use in uses if not _runs_module(project, use)]
             poison = project.ask(CudaForks).poison_of_launch(launch) if uses else None
             if poison is not None:
                 for use in uses:
@@ -58,7 +66,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     one_edit = (launch.file.path, launch.call)
                     causes.add(Use(finding, place, made=(also,)), (finding.path, finding.span), one_edit)
             if not uses:
-                for one in project.ask(CudaForks).handed_to(launch):
+                for one in handed:
                     finding = _read(project, one, process, "process", _received(launch))
                     causes.add(Use(finding, place), (finding.path, finding.span))
     for cause in causes:
@@ -91,6 +99,10 @@ def _is_loaded(project: Project, loader: Loader, use: CudaUse) -> bool:
     configuration may name it without."""
     programs = project.programs.above(loader.file, loader.file.calls[loader.call].scope)
     return use.reached.file.path in project.import_graph.import_closure({loader.file.path, *programs})
+
+
+def _runs_module(project: Project, use: CudaUse) -> bool:
+    return project.ask(Cuda).runs_module(use.reached.file, use.call, use.reached.frame)
 
 
 def _received(launch: Launch) -> str:

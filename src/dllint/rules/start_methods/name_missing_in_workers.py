@@ -17,6 +17,7 @@ from dllint.rules.causes import Causes
 from dllint.rules.pickling.sent_to_workers import judged, pickling_regime, rank
 from dllint.rules.start_methods.changed_configurations import ChangedConfigurations
 from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
+from dllint.rules.start_methods.changed_objects import ChangedObjects
 from dllint.rules.start_methods.child_runs import Children, ChildRuns
 from dllint.rules.start_methods.guarded_names import GuardedNames, MissingName
 
@@ -132,7 +133,11 @@ def _changed_for_processes(project: Project) -> Iterator[_ChangedUse]:
 
 
 def _changed_for(project: Project, children: Children) -> Iterator[ChangedGlobal]:
-    return chain(project.ask(ChangedGlobals).of(children), project.ask(ChangedConfigurations).of(children))
+    return chain(
+        project.ask(ChangedGlobals).of(children),
+        project.ask(ChangedConfigurations).of(children),
+        project.ask(ChangedObjects).of(children),
+    )
 
 
 def _of_loaders(project: Project) -> Iterator[_Use]:

@@ -1,0 +1,60 @@
+"""The versions of Python and torch that a README or the installation notes of a project name: in a command that
+installs them, or in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote
+
+_NAMES = re.compile(r"(?:readme|install(?:ation)?)(?:[_-]en)?(?:\.(?:md|rst|txt))?\Z", re.IGNORECASE)
+_CONTINUED = re.compile(r"\\\r?\n")
+_COMMAND = re.compile(r"\b(?:pip3?|conda|mamba)\s+(?:-\S+\s+)*(?:install|create)\s([^\n`&|;#]*)")
+_WHEEL = re.compile(r"\S*/torch-(\d+(?:\.\d+)+)(?=[-+%.])\S*\.whl\Z")
+_SAID = re.compile(
+    r"(?<![\w.-])(?P<name>(?:py)?torch|python)\b(?:\]\([^)\s]*\))?"
+    r"(?P<between>(?:[^\w\n]|_|v(?=\d)|\bversions?\b){0,16})"
+    r"(?<![\d.])(?P<version>\d+\.\d+(?:\.\d+)*)",
+    re.IGNORECASE,
+)
+_MORE_BEFORE = re.compile(r"least|above|newer|later|higher|greater|since|minimum|support|[>≥<~]", re.IGNORECASE)
+_MORE_AFTER = re.compile(
+    r"\s*(?:\+|\.x|[-~–/,|]\s*v?\d|to\s+v?\d|is not|"
+    r"[^.;]*\b(?:newer|later|higher|above|greater|upwards?|onwards?|more recent)\b)",
+    re.IGNORECASE,
+)
+"""What leaves other versions than the one named: "1.4+", "1.4 or later", "1.4 to 1.9"."""
+
+
+_NEAR = 20
+"""How many characters around a version may speak of it."""
+
+
+class Named(NamedTuple):
+    """A package with its version, "==1.4.0", as written; `said` if in words, not in a command."""
+
+    requirement: str
+    said: bool
+
+
+def is_readme(name: str) -> bool:
+    """Whether a file of this name tells how to install a project."""
+    return _NAMES.match(name) is not None
+
+
+def named_versions(text: str) -> Iterator[Named]:
+    """Return what the commands of a text install in a certain version, and the versions of Python and torch that its
+    sentences name. Words that leave other versions, "1.4 or later", name a lower bound."""
+    text = _CONTINUED.sub(" ", text)
+    for words in _COMMAND.findall(text):
+        for word in words.split():
+            wheel = _WHEEL.match(word)
+            if wheel is not None or "=" in word or ">" in word or "<" in word:
+                yield Named(f"torch=={wheel[1]}" if wheel is not None else word, False)
+    text = unquote(_COMMAND.sub(" ", text))
+    for found in _SAID.finditer(text):
+        before = text[max(0, found.start() - _NEAR) : found.start()].rpartition("\n")[2]
+        after = text[found.end() : found.end() + 2 * _NEAR].partition("\n")[0]
+        more = _MORE_BEFORE.search(before) or _MORE_BEFORE.search(found["between"]) or _MORE_AFTER.match(after)
+        yield Named(f"{found['name']}{'>=' if more else '=='}{found['version']}{'' if more else '.*'}", True)

@@ -1,0 +1,201 @@
+"""Objects of modules that the main program changes after the imports, while child processes read them as they were
+imported: `opt.load(path)`, `opt.scale = args.scale`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.inference import limits
+from dllint.inference.values import Class, Function, Instance, Module, Site, Value
+from dllint.linking.expressions import walk
+from dllint.linking.implicit_calls import expressions
+from dllint.linking.source import SourceFile, last_name
+from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
+from dllint.rules.start_methods.child_runs import Children, Run
+from dllint.rules.start_methods.guarded_names import is_global
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_Key = tuple[str, int]
+"""The path of a module and the call at its top level that makes an object."""
+_Place = tuple[str, int]
+
+
+class _Change(NamedTuple):
+    """A statement that changes an object.
+
+    Attributes:
+        attr: the attribute; None if only a run tells which.
+        by: the functions that make the change: where the statement is, and the methods that it calls for it.
+    """
+
+    attr: str | None
+    file: SourceFile
+    scope: int
+    region: int
+    span: Span
+    by: frozenset[_Place]
+
+
+class ChangedObjects:
+    """Finds the objects of modules whose changes child processes do not see, in one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def of(self, children: Children) -> Iterator[ChangedGlobal]:
+        """The changed objects that child processes read."""
+        globals_ = self.project.ask(ChangedGlobals)
+        seen: set[_Key] = set()
+        for run in children.runs if self._changes else ():
+            for key, read, span in self._reads(run):
+                changes = [one for one in self._changes[key] if one.attr in (None, read.attr)]
+                # An object that the processes or the import change too needs no change from the main program.
+                if key in seen or not changes or any(one.by & children.own for one in changes):
+                    continue
+                first = changes[0]
+                late = (globals_.only_in_the_program(one.file, one.scope, one.region) for one in changes)
+                if first.file.path in children.loaded and all(late):
+                    seen.add(key)
+                    name = f"{self._objects[key]}.{read.attr}"
+                    yield ChangedGlobal(name, first.file, first.span, run.file, span, run.hops)
+
+    def _reads(self, run: Run) -> Iterator[tuple[_Key, Attribute, Span]]:
+        """The changed attributes that a function reads of such objects, each with the first place."""
+        file, scope = run.file, run.scope
+        loaded = file.facts.loaded
+        names = {name for name in self._attributes if scope in loaded.get(name, ())}
+        if not names and not any(scope in loaded.get(name, ()) for name in self._open_names):
+            return
+        for expr, span, region, _ in expressions(file, scope):
+            for part in walk(expr, file):
+                if not isinstance(part, Attribute) or not isinstance(part.value, (Name, Attribute)):
+                    continue
+                if part.attr not in names and last_name(part.value) not in self._open_names:
+                    continue
+                site = Site(file, scope, region, (span.line, span.column), run.frame)
+                if not self._is_global(part.value, site):
+                    continue
+                for value in self.world.values.evaluate(part.value, site):
+                    key = _key(value)
+                    if key in self._changes and not self._is_method(value, part.attr):
+                        assert key is not None
+                        yield key, part, span
+
+    def _is_global(self, expr: Name | Attribute, site: Site) -> bool:
+        """Whether an expression is a variable of a module. What a dataset keeps goes to its workers as it is."""
+        if isinstance(expr, Name):
+            return is_global(site.file, site.scope, expr.id)
+        values = self.world.values.evaluate(expr.value, site)
+        return bool(values) and all(isinstance(one, Module) for one in values)
+
+    def _is_method(self, value: Value, attr: str) -> bool:
+        assert isinstance(value, Instance) and isinstance(value.of, Class)
+        return self.world.hierarchy.method(value.of, attr) is not None
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        return frozenset(one.attr for changes in self._changes.values() for one in changes if one.attr is not None)
+
+    @cached_property
+    def _open_names(self) -> frozenset[str]:
+        """The variables with objects of which any attribute may change."""
+        return frozenset(
+            self._objects[key] for key, changes in self._changes.items() if any(one.attr is None for one in changes)
+        )
+
+    @cached_property
+    def _objects(self) -> dict[_Key, str]:
+        """The objects of the project's classes that the top level of a module makes, with their variables."""
+        found: dict[_Key, str] = {}
+        for file in self.world.files.values():
+            for name, bindings in file.bindings(0).items():
+                if len(bindings) == 1 and isinstance(bindings[0].expr, CallRef):
+                    index = bindings[0].expr.index
+                    for value in self.world.values.evaluate(bindings[0].expr, self.world.call_site(file, index, None)):
+                        if _key(value) == (file.path, index):
+                            found[file.path, index] = name
+        return found
+
+    @cached_property
+    def _changes(self) -> dict[_Key, list[_Change]]:
+        found: dict[_Key, list[_Change]] = {}
+        names = frozenset(self._objects.values())
+        for attr in sorted(self.world.stores.set_on_names) if names else ():
+            for file, store in self.world.stores.outside_stores(attr):
+                if last_name(store.base) not in names:
+                    continue
+                span = store.event.span
+                site = Site(file, store.scope, store.event.region, (span.line, span.column), None)
+                for value in self.world.values.evaluate(store.base, site):
+                    key = _key(value)
+                    if key in self._objects:
+                        assert key is not None
+                        by = frozenset({(file.path, store.scope)})
+                        change = _Change(attr, file, store.scope, store.event.region, span, by)
+                        found.setdefault(key, []).append(change)
+        for cls in dict.fromkeys(self._class_of(key) for key in self._objects):
+            for key, change in self._by_methods(cls):
+                found.setdefault(key, []).append(change)
+        return found
+
+    def _class_of(self, key: _Key) -> Class:
+        file = self.world.files[key[0]]
+        site = self.world.call_site(file, key[1], None)
+        values = self.world.values.evaluate(CallRef(key[1]), site)
+        return next(one.of for one in values if isinstance(one, Instance) and isinstance(one.of, Class))
+
+    def _by_methods(self, cls: Class) -> Iterator[tuple[_Key, _Change]]:
+        """The calls of methods that set attributes, on objects of modules."""
+        initial = self.project.datasets.init_code(cls)
+        for owner in self.world.hierarchy.line(cls):
+            if not isinstance(owner, Class):
+                continue
+            stores = self.world.stores
+            setting: dict[tuple[int, str | None], None] = {
+                (one.scope, attr): None for attr, ways in stores.own_stores(owner).items() for one in ways
+            }
+            setting |= {(one.scope, None): None for one in stores.own_spreads(owner)}
+            for scope, attr in setting:
+                if (owner.file.path, scope) not in initial:
+                    yield from self._calls_of(owner, scope, attr)
+
+    def _calls_of(self, owner: Class, scope: int, attr: str | None) -> Iterator[tuple[_Key, _Change]]:
+        todo, seen = [Function(owner.file, scope)], set[_Place]()
+        while todo and not limits.MODULES_ABOVE.reached(len(seen)):
+            function = todo.pop()
+            seen.add((function.file.path, function.scope))
+            for caller in self.world.calls.callers(function):
+                if caller.call < 0 or caller.guessed:
+                    continue
+                file, call = caller.file, caller.file.calls[caller.call]
+                if not isinstance(call.func, Attribute):
+                    continue
+                keys = {
+                    _key(one)
+                    for one in self.world.values.evaluate(
+                        call.func.value, self.world.call_site(file, caller.call, None)
+                    )
+                }
+                for key in keys & self._objects.keys():
+                    assert key is not None
+                    by = frozenset({*seen, (file.path, call.scope)})
+                    yield key, _Change(attr, file, call.scope, call.region, call.statement, by)
+                method = file.method_of(call.scope)
+                params = file.scopes[call.scope].params
+                of_itself = method is not None and bool(params) and call.func.value == Name(params[0].name)
+                if of_itself and (file.path, call.scope) not in seen:
+                    todo.append(Function(file, call.scope))
+
+
+def _key(value: Value) -> _Key | None:
+    """The call at the top level of a module that makes an object of one of the project's classes."""
+    if not isinstance(value, Instance) or not isinstance(value.of, Class) or value.file is None or value.call < 0:
+        return None
+    return (value.file.path, value.call) if value.file.calls[value.call].scope == 0 else None
