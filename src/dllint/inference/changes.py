@@ -119,7 +119,7 @@ class Changes:
 
     def runs(self, change: Change, value: Value) -> list[Site]:
         """Return the sites where a mutation is applied to the container: one per distinguished calling context of the
-        function around it. Empty if it mutates another container."""
+        function around it. Empty if it mutates another container, or stands under tests that are false in each."""
         key = (id(change), value)
         known = self._runs.get(key)
         if known is not None and known.final:
@@ -134,6 +134,8 @@ class Changes:
         else:
             frames = self._frames_of(change)
         found = [change.site(frame) for frame in frames if self._concerns(change, frame, value)]
+        if found and change.region:
+            return [one for one in found if one.frame is None or not self.world.impossible(one)]
         if not found and frames != [None] and self._concerns(change, None, value):
             return [change.site(None)]
         return found
