@@ -135,7 +135,7 @@ class Changes:
             frames = self._frames_of(change)
         found = [change.site(frame) for frame in frames if self._concerns(change, frame, value)]
         if found and change.region:
-            return [one for one in found if one.frame is None or not self.world.impossible(one)]
+            return [one for one in found if one.frame is None or not self.world.untaken(one)]
         if not found and frames != [None] and self._concerns(change, None, value):
             return [change.site(None)]
         return found

@@ -77,6 +77,12 @@ class Decisions:
                 return True
         return False
 
+    def untaken(self, site: Site) -> bool:
+        """The same without loops over nothing: what an empty list is passed for may be filled later."""
+        file = site.file
+        around = (index for index in file.regions(site.region) if file.facts.regions[index].kind != "for")
+        return any(never_met(file, index) or self._never_holds(index, site) for index in around)
+
     def refused(self, site: Site) -> bool:
         """Whether a condition around the site asks for a choice that the command line refuses, in every activation.
         Other tests of an unknown activation are hardly ever decided, and costly to evaluate."""

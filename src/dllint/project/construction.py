@@ -94,7 +94,7 @@ class Construction:
             frame = self.world.stores.init_frame(value, Class(site.file, method))
         else:
             frame = self.world.receiver_frame(value)
-        return self.world.stores.skipped(site._replace(frame=frame))
+        return self.world.untaken(site._replace(frame=frame))
 
     def _setters(self, cls: Class, function: Function) -> Iterator[Function]:
         """The setters of properties that a method runs when it assigns to them: `self.path = path`."""

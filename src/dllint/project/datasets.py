@@ -387,7 +387,7 @@ class Datasets:
         """Whether a container is never filled here: under a test that is false where it is made, or for its object."""
         where = self.world.mappings.changed_at(change, value)
         if where.frame is not None:
-            return self.world.stores.skipped(where)
+            return self.world.untaken(where)
         return made is not None and self.construction.leaves_out(made, where)
 
     def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
