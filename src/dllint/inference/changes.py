@@ -12,6 +12,7 @@ from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
+from dllint.inference.omissions import omits
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -132,6 +133,9 @@ class Changes:
         if home is not None and change.file is home.file and change.scope == home.scope:
             frames: list[Frame | None] = [home.frame]
         else:
+            receiver = home.frame.receiver if home is not None and home.frame is not None else None
+            if isinstance(receiver, Instance) and omits(self.world, change, receiver):
+                return []
             frames = self._frames_of(change)
         found = [change.site(frame) for frame in frames if self._concerns(change, frame, value)]
         if found and change.region:
