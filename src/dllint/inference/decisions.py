@@ -25,7 +25,7 @@ from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.program_options import set_by_programs
 from dllint.inference.receiver_attributes import stored_by_caller
-from dllint.inference.stability import is_stable
+from dllint.inference.stability import is_handed_out, is_stable
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -40,10 +40,9 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.linking.arithmetic import ANY
-from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
+from dllint.linking.closed_values import ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import stores_by_name, stores_of_methods
-from dllint.linking.source import SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
 
@@ -232,7 +231,7 @@ class Known(ClosedValues):
         if (
             slots is None
             or value.kind not in ("list", "tuple")
-            or (value.kind == "list" and self._is_handed_out(value))
+            or (value.kind == "list" and is_handed_out(self.world, value, self.file))
         ):
             return ANY
         found = [self._at(expr, site, depth) for expr, site in slots]
@@ -242,35 +241,9 @@ class Known(ClosedValues):
         expr, site = value.written.expr, value.written.site
         if not isinstance(expr, Dict) or value.made is not None or any(self.world.mappings.changes_of(value)):
             return ANY
-        if self._is_handed_out(value):
+        if is_handed_out(self.world, value, self.file):
             return ANY
         return self._at(expr, site, depth)
-
-    def _is_handed_out(self, value: Display | Mapping) -> bool:
-        """Whether a container is passed to a function from outside the project, which may fill it."""
-        if value.owner is None:
-            return False
-        key = ("handed out", value)
-        known = self.file.interned.get(key)
-        if known is None:
-            known = self.file.interned[key] = self._passes(value.owner[1])
-        return bool(known)
-
-    def _passes(self, owner: str) -> bool:
-        name = owner.rpartition(".")[2]
-        return any(
-            any(last_name(one.value) == name for one in file.calls[index].args) and not self._is_harmless(file, index)
-            for file, scope in self.world.loaded(name)
-            for index in file.calls_of(scope)
-        )
-
-    def _is_harmless(self, file: SourceFile, index: int) -> bool:
-        """Whether a call changes none of its arguments unseen: a builtin function, or one of the project."""
-        call = file.calls[index]
-        if isinstance(call.func, Name) and call.func.id in PURE and call.func.id not in file.scopes_binding:
-            return True
-        callees = self.world.calls.callees(file, index, None)
-        return bool(callees) and all(isinstance(one, (Function, Class)) for one in callees)
 
     def _at(self, expr: Expr, site: Site, depth: int) -> Any:
         return Known(self.world, site).value(expr, depth - 1)

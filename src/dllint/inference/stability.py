@@ -26,6 +26,7 @@ from dllint.inference.interface import Engine
 from dllint.inference.receiver_attributes import may_be_set_outside, set_once
 from dllint.inference.values import (
     Class,
+    Display,
     External,
     Function,
     Instance,
@@ -36,7 +37,8 @@ from dllint.inference.values import (
     Value,
     const,
 )
-from dllint.linking.source import Binding
+from dllint.linking.closed_values import PURE
+from dllint.linking.source import Binding, SourceFile, last_name
 
 _PLAIN = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
@@ -62,7 +64,7 @@ def is_stable(world: Engine, expr: Expr, site: Site, depth: int = limits.TESTED_
         if not _is_near(world, expr.value, site):
             return False
         bases = world.values.evaluate(expr.value, site)
-        return bool(bases) and all(_keeps(world, base, expr.attr) for base in bases)
+        return bool(bases) and all(_keeps(world, base, expr.attr, site) for base in bases)
     if isinstance(expr, CallRef):
         return _returns_stable(world, expr.index, site, depth)
     if isinstance(expr, BoolOp):
@@ -117,7 +119,7 @@ def _is_made_by_caller(world: Engine, name: str, site: Site) -> bool:
     return bool(callees) and all(isinstance(one, Class) or one in _NAMESPACES for one in callees)
 
 
-def _keeps(world: Engine, value: Value, name: str) -> bool:
+def _keeps(world: Engine, value: Value, name: str, site: Site) -> bool:
     """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
     object that a call in the project creates, of a class without bases from outside."""
     if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
@@ -126,7 +128,7 @@ def _keeps(world: Engine, value: Value, name: str) -> bool:
         plain = bases.difference(_PLAIN).issubset(world.knowledge.without_state)
         return once and plain and not may_be_set_outside(world, value, name)
     if isinstance(value, Mapping):
-        return not any(world.mappings.changes_of(value))
+        return _is_written(world, value, site)
     return isinstance(value, (Module, Class, Parsed))
 
 
@@ -155,5 +157,50 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
 
 def _is_plain_dict(world: Engine, expr: Expr, site: Site) -> bool:
     """Whether an expression is only dicts that the project writes and never changes, or None in their place."""
-    values = [one for one in world.values.evaluate(expr, site) if one != const(None)]
-    return bool(values) and all(isinstance(one, Mapping) and not any(world.mappings.changes_of(one)) for one in values)
+    if isinstance(expr, Name):
+        found = world.symbols.lookup(expr.id, site)
+        if len(found) == 1 and found[0][0].kind == "value" and isinstance(found[0][0].expr, BoolOp):
+            binding, site = found[0]
+            assert isinstance(binding.expr, BoolOp)
+            # What an operand is must be known of each: of one that is unknown, the others remain.
+            return all(_is_plain_dict(world, part, site) for part in binding.expr.values)
+    values = world.values.evaluate(expr, site)
+    return bool(values) and all(one == const(None) or _is_written(world, one, site) for one in values)
+
+
+def _is_written(world: Engine, value: Value, site: Site) -> bool:
+    """Whether a container has only what the project writes into it where it is made."""
+    return (
+        isinstance(value, Mapping)
+        and not any(world.mappings.changes_of(value))
+        and not is_handed_out(world, value, site.file)
+    )
+
+
+def is_handed_out(world: Engine, value: Display | Mapping, file: SourceFile) -> bool:
+    """Whether a container is passed to a function from outside the project, which may fill it."""
+    if value.owner is None:
+        return False
+    key = ("handed out", value)
+    known = file.interned.get(key)
+    if known is None:
+        known = file.interned[key] = _passes(world, value.owner[1])
+    return bool(known)
+
+
+def _passes(world: Engine, owner: str) -> bool:
+    name = owner.rpartition(".")[2]
+    return any(
+        any(last_name(one.value) == name for one in file.calls[index].args) and not _is_harmless(world, file, index)
+        for file, scope in world.loaded(name)
+        for index in file.calls_of(scope)
+    )
+
+
+def _is_harmless(world: Engine, file: SourceFile, index: int) -> bool:
+    """Whether a call changes none of its arguments unseen: a builtin function, or one of the project."""
+    call = file.calls[index]
+    if isinstance(call.func, Name) and call.func.id in PURE and call.func.id not in file.scopes_binding:
+        return True
+    callees = world.calls.callees(file, index, None)
+    return bool(callees) and all(isinstance(one, (Function, Class)) for one in callees)
