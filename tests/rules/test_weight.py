@@ -608,6 +608,28 @@ def test_near_copies_of_one_script_are_one_cause(told: Callable[..., Any]) -> No
     assert copies == ["b", "c"]
 
 
+def test_all_loaders_of_a_near_copy_are_named(told: Callable[..., Any]) -> None:
+    lines = "\n".join(f"    print({n})" for n in range(20))
+    script = f"""\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+
+def run(rank):
+{lines}
+    train = DataLoader(range(9), num_workers=4)
+    val = DataLoader(range(9), num_workers=2)
+
+
+if __name__ == "__main__":
+    mp.spawn(run, nprocs=2)
+"""
+    (found,) = told({"a.py": script, "b.py": script}, select=["DLL101"])
+
+    placed = [(place.path[-4:], place.span.line) for place in found.related]
+    assert [one for one in placed if one[0] == "b.py"] == [("b.py", 26), ("b.py", 27)]
+
+
 def test_near_copies_in_folders_apart_have_the_same_name(told: Callable[..., Any]) -> None:
     names = ("one/sound/train.py", "two/image/train.py", "three/text/train.py", "four/text/other.py")
 

@@ -12,6 +12,7 @@ from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
+from dllint.inference.omissions import omits
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -119,7 +120,7 @@ class Changes:
 
     def runs(self, change: Change, value: Value) -> list[Site]:
         """Return the sites where a mutation is applied to the container: one per distinguished calling context of the
-        function around it. Empty if it mutates another container."""
+        function around it. Empty if it mutates another container, or stands under tests that are false in each."""
         key = (id(change), value)
         known = self._runs.get(key)
         if known is not None and known.final:
@@ -132,8 +133,13 @@ class Changes:
         if home is not None and change.file is home.file and change.scope == home.scope:
             frames: list[Frame | None] = [home.frame]
         else:
+            receiver = home.frame.receiver if home is not None and home.frame is not None else None
+            if isinstance(receiver, Instance) and omits(self.world, change, receiver):
+                return []
             frames = self._frames_of(change)
         found = [change.site(frame) for frame in frames if self._concerns(change, frame, value)]
+        if found and change.region:
+            return [one for one in found if one.frame is None or not self.world.untaken(one)]
         if not found and frames != [None] and self._concerns(change, None, value):
             return [change.site(None)]
         return found

@@ -6,32 +6,26 @@ from typing import Any, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
     BoolOp,
     CallRef,
     Compare,
     Comprehension,
     Constant,
     Dict,
-    Element,
-    IfExp,
     List,
     Name,
     Not,
     Set,
-    Subscript,
     Tuple,
-    UnaryOp,
-    Walrus,
 )
 from dllint.facts.schema import Expr, Region
-from dllint.inference import limits
 from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.program_options import set_by_programs
-from dllint.inference.receiver_attributes import may_be_set_outside, set_once, stored_by_caller
+from dllint.inference.receiver_attributes import stored_by_caller
+from dllint.inference.stability import is_handed_out, is_stable
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -40,23 +34,17 @@ from dllint.inference.values import (
     Function,
     Instance,
     Mapping,
-    Module,
     Parsed,
     Site,
     Value,
     Values,
 )
 from dllint.linking.arithmetic import ANY
-from dllint.linking.closed_values import PURE, ClosedValues, Present, iterates, never_met, truth
+from dllint.linking.closed_values import ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import stores_by_name, stores_of_methods
-from dllint.linking.source import Binding, SourceFile, last_name
 
 _TESTED = ("if", "while", "for")
-_PLAIN = frozenset(
-    {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
-)
-"""Bases from outside that set no attributes of their own."""
 
 
 class Decisions:
@@ -76,6 +64,12 @@ class Decisions:
             if self._never_holds(index, site):
                 return True
         return False
+
+    def untaken(self, site: Site) -> bool:
+        """The same without loops over nothing: what an empty list is passed for may be filled later."""
+        file = site.file
+        around = (index for index in file.regions(site.region) if file.facts.regions[index].kind != "for")
+        return any(never_met(file, index) or self._never_holds(index, site) for index in around)
 
     def refused(self, site: Site) -> bool:
         """Whether a condition around the site asks for a choice that the command line refuses, in every activation.
@@ -152,89 +146,6 @@ class Decisions:
         if decided is None:
             decided = self._chosen(entry.expr, where)
         return decided is not None and decided is not entry.holds
-
-
-def is_stable(world: Engine, expr: Expr, site: Site, depth: int = limits.TESTED_STEPS.most) -> bool:
-    """Whether what the interpreter knows of a test is all that a run can see there.
-
-    That is so for parameters in a known activation, for names that are bound to constants, and for attributes of
-    objects, classes and modules of the project. An attribute of a configuration object, whose class only an annotation
-    names, has values that no source shows.
-    """
-    if depth == 0:
-        limits.TESTED_STEPS.met()
-        return False
-    if isinstance(expr, Name):
-        return all(_is_fixed(world, binding, where, depth) for binding, where in world.symbols.lookup(expr.id, site))
-    if isinstance(expr, Attribute):
-        if not _is_near(world, expr.value, site):
-            return False
-        bases = world.values.evaluate(expr.value, site)
-        return bool(bases) and all(_keeps(world, base, expr.attr) for base in bases)
-    if isinstance(expr, CallRef):
-        return _returns_stable(world, expr.index, site, depth)
-    if isinstance(expr, BoolOp):
-        return any(is_stable(world, part, site, depth - 1) for part in expr.values)
-    if isinstance(expr, (Constant, Compare, Not, BinOp, UnaryOp, IfExp, Tuple, List, Set, Element, Subscript, Walrus)):
-        return all(is_stable(world, part, site, depth - 1) for part in expr.children())
-    return False
-
-
-def _is_fixed(world: Engine, binding: Binding, where: Site, depth: int) -> bool:
-    if binding.kind == "value":
-        return binding.expr is not None and is_stable(world, binding.expr, where, depth - 1)
-    return binding.kind in ("param", "import", "def")
-
-
-def _is_near(world: Engine, base: Expr, site: Site) -> bool:
-    """Whether an attribute is worth asking for: of the receiver in a known activation, or of a name for a module, a
-    class, or what the same scope or the module creates. Those of configuration objects that functions pass on are
-    hardly ever known, and costly to evaluate."""
-    if not isinstance(base, Name):
-        return False
-    found = world.symbols.lookup(base.id, site)
-    if len(found) != 1:
-        return False
-    binding, _ = found[0]
-    if binding.kind == "param":
-        receiver = site.frame.receiver if site.frame is not None else None
-        return binding.number == 0 and isinstance(receiver, Instance) and receiver.call >= 0
-    if binding.kind == "value":
-        made = binding.expr.value if isinstance(binding.expr, Attribute) else None
-        return isinstance(binding.expr, CallRef) or isinstance(made, Name)
-    return binding.kind in ("import", "def")
-
-
-def _keeps(world: Engine, value: Value, name: str) -> bool:
-    """Whether an attribute of a value is set once, by code of the project: of a module, a class, a command line, or an
-    object that a call in the project creates, of a class without bases from outside."""
-    if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
-        once = set_once(world, value, name)
-        bases = {world.knowledge.canonical(one) for one in world.hierarchy.externals(value.of)}
-        plain = bases.difference(_PLAIN).issubset(world.knowledge.without_state)
-        return once and plain and not may_be_set_outside(world, value, name)
-    return isinstance(value, (Module, Class, Parsed))
-
-
-def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
-    """Whether what a call returns is known: of `isinstance` and `len`, or of functions of the project."""
-    call = site.file.calls[index]
-    if call.func in (Name("isinstance"), Name("len")):
-        return bool(call.args) and is_stable(world, call.args[0].value, site, depth - 1)
-    if not isinstance(call.func, Name):
-        return False
-    callees = world.calls.callees(site.file, index, site.frame)
-    for one in callees:
-        if not isinstance(one, Function):
-            return False
-        returns = one.file.scopes[one.scope].events_of("return")
-        if limits.TESTED_RETURNS.exceeded(len(returns)):
-            return False
-        for event in returns:
-            there = Site(one.file, one.scope, event.region, (event.span.line, event.span.column), one.frame)
-            if event.value is not None and not is_stable(world, event.value, there, depth - 1):
-                return False
-    return bool(callees)
 
 
 _CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)
@@ -320,7 +231,7 @@ class Known(ClosedValues):
         if (
             slots is None
             or value.kind not in ("list", "tuple")
-            or (value.kind == "list" and self._is_handed_out(value))
+            or (value.kind == "list" and is_handed_out(self.world, value, self.file))
         ):
             return ANY
         found = [self._at(expr, site, depth) for expr, site in slots]
@@ -330,35 +241,9 @@ class Known(ClosedValues):
         expr, site = value.written.expr, value.written.site
         if not isinstance(expr, Dict) or value.made is not None or any(self.world.mappings.changes_of(value)):
             return ANY
-        if self._is_handed_out(value):
+        if is_handed_out(self.world, value, self.file):
             return ANY
         return self._at(expr, site, depth)
-
-    def _is_handed_out(self, value: Display | Mapping) -> bool:
-        """Whether a container is passed to a function from outside the project, which may fill it."""
-        if value.owner is None:
-            return False
-        key = ("handed out", value)
-        known = self.file.interned.get(key)
-        if known is None:
-            known = self.file.interned[key] = self._passes(value.owner[1])
-        return bool(known)
-
-    def _passes(self, owner: str) -> bool:
-        name = owner.rpartition(".")[2]
-        return any(
-            any(last_name(one.value) == name for one in file.calls[index].args) and not self._is_harmless(file, index)
-            for file, scope in self.world.loaded(name)
-            for index in file.calls_of(scope)
-        )
-
-    def _is_harmless(self, file: SourceFile, index: int) -> bool:
-        """Whether a call changes none of its arguments unseen: a builtin function, or one of the project."""
-        call = file.calls[index]
-        if isinstance(call.func, Name) and call.func.id in PURE and call.func.id not in file.scopes_binding:
-            return True
-        callees = self.world.calls.callees(file, index, None)
-        return bool(callees) and all(isinstance(one, (Function, Class)) for one in callees)
 
     def _at(self, expr: Expr, site: Site, depth: int) -> Any:
         return Known(self.world, site).value(expr, depth - 1)

@@ -429,6 +429,13 @@ class World:
         """Whether a condition around the site is certainly false in its activation."""
         return bool(site.region) and self.decisions.impossible(site)
 
+    def untaken(self, site: Site) -> bool:
+        """Whether a place stands in a branch that is certainly not taken, in the known activation around it or, if it
+        asks for what the command line refuses, in any."""
+        if not site.region:
+            return False
+        return self.decisions.refused(site) if site.frame is None else self.decisions.untaken(site)
+
     def refused(self, site: Site) -> bool:
         """Whether a condition around a place asks for a choice that the command line refuses."""
         return bool(site.region) and self.decisions.refused(site)

@@ -159,7 +159,7 @@ class CollectedArrays:
             return
         if not self.repeated.calls(value.file, value.call, value.frame, where, turns):
             return
-        made = self.datasets.init_code(value.of)
+        made = self.datasets.construction.of(value)
         given = {(one.file, one.call) for one in self._given(value, where, turns)}
         for one in map(self.arrays.of, self._attributes(value)):
             if one is None or one.source != "file" or not one.read:

@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Name
 from dllint.inference import fields, limits
 from dllint.inference.unions import union
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import RUNS_BEFORE_LOADING, WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
+from dllint.libraries.index import WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
-from dllint.linking.derivations import setters_in
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
+from dllint.project.construction import Construction
 from dllint.project.dropped_attributes import left_out
 from dllint.project.outside_attributes import OutsideAttributes
-from dllint.project.preparation import Preparation, is_in_hook
+from dllint.project.preparation import Preparation
 from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop
 from dllint.span import Span
@@ -28,10 +27,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
-
-
-_HOOKS = frozenset(chain.from_iterable(RUNS_BEFORE_LOADING.values()))
-"""Names of methods that a framework calls before the object makes loaders."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +94,10 @@ class Datasets:
         self._kept: dict[Instance, list[Kept]] = {}
         self._pieces: dict[Instance, list[Piece]] = {}
         self._own: dict[Instance, list[tuple[Kept, tuple[Value, ...]]]] = {}
-        self.releases = Releases(world, self.init_code)
+        self.construction = Construction(world)
+        self.releases = Releases(world, self.construction.of_class)
         self.assigned = OutsideAttributes(world, self.is_dataset)
-        self._preparation = Preparation(world, self.init_code)
-        self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
+        self._preparation = Preparation(world, self.construction.of_class)
 
     def is_dataset(self, cls: Class) -> bool:
         """Whether a loader can read from objects of the class."""
@@ -243,7 +238,7 @@ class Datasets:
                     values = self.world.values.evaluate(store.value, site)
                     values = self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}"))
                     place = (owner.file.path, method)
-                    hops = self.init_code(value.of).get(place)
+                    hops = self.construction.of(value).get(place)
                     early = hops is not None or self.prepared(value, place)
                     if hops is not None and self.assigned.replaces(value, attr):
                         continue
@@ -276,7 +271,7 @@ class Datasets:
         while todo:
             way, holder, initial, dropped, through = todo.popleft()
             assert isinstance(holder.of, Class)
-            left_out, made, prepared = self.dropped(holder), self.init_code(holder.of), self.prepared_by(holder.of)
+            left_out, made, prepared = self.dropped(holder), self.construction.of(holder), self.prepared_by(holder.of)
             for kept in self.kept(holder):
                 place = (kept.file.path, kept.scope)
                 known = kept.generated or kept.at_once or place in made
@@ -301,7 +296,7 @@ class Datasets:
         does not run."""
         if file.scopes[method].name == "__init__":
             return False
-        made = self.init_code(cls)
+        made = self.construction.of_class(cls)
         return (file.path, method) in made and any(
             caller.call >= 0 and (caller.file.path, caller.file.calls[caller.call].scope) not in made
             for caller in self.world.calls.callers(Function(file, method))
@@ -318,7 +313,7 @@ class Datasets:
         own = self.world.hierarchy.own_methods(owner).get("__init__")
         if init is None or own is None:
             return False
-        return (owner.file.path, own) not in self.init_code(cls)
+        return (owner.file.path, own) not in self.construction.of_class(cls)
 
     def _fields(self, value: Instance, known: set[str]) -> Iterator[Kept]:
         """The fields that a generated constructor sets, as that of a dataclass, and that no method sets too."""
@@ -371,6 +366,7 @@ class Datasets:
         on the new object, or in the function that makes the container.
         """
         site, owner = value.written.site, value.owner
+        made = site.frame.receiver if site.frame is not None and isinstance(site.frame.receiver, Instance) else None
         for change in self.world.mappings.history(value):
             file = change.file
             made_here = file is site.file and change.scope == site.scope
@@ -378,82 +374,18 @@ class Datasets:
                 cls = Class(site.file, owner[0])
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
                 place = (file.path, change.scope)
-                if not below and not self.fills(cls, place) and place not in self._preparation.reached(cls):
+                early = below or self.construction.fills(cls, place) or place in self._preparation.reached(cls)
+                if not early:
                     continue
-                if self._is_skipped(change, value):
-                    continue
-            yield change
+            if not self._is_skipped(change, value, made):
+                yield change
 
-    def _is_skipped(self, change: Change, value: Display | Mapping) -> bool:
-        """Whether an object never fills its container here: a method does so under a test that is false for it."""
-        frame, scope = value.written.site.frame, change.scope
-        receiver = frame.receiver if frame is not None else None
-        if not change.region or not isinstance(receiver, Instance) or change.file.method_of(scope) is None:
-            return False
-        return self.world.stores.skipped(change.site(self.world.receiver_frame(receiver)))
-
-    def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
-        """The functions of the project that run while an object of the class is constructed, or in a hook that a
-        framework calls before the object makes loaders, each with the calls from `__init__` or the hook to it."""
-        found = self._init_code.get(cls.key)
-        if found is not None:
-            return found
-        found = self._init_code[cls.key] = {}
-        inits = self.world.hierarchy.methods(cls, "__init__")
-        first = [*inits, *self.world.hierarchy.run_by_constructor(cls), *self._setting_up(cls)]
-        frame = self.world.receiver_frame(Instance(cls))
-        found.update((function.key, ()) for function in first)
-        queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]
-        while queue and not limits.INIT_FUNCTIONS.reached(len(found)):
-            function, hops = queue.pop(0)
-            for setter in self._setters(cls, function):
-                if setter.key not in found:
-                    found[setter.key] = hops
-                    queue.append((setter, hops))
-            for index in function.file.calls_of(function.scope):
-                for target in self.world.calls.targets(function.file, index, frame):
-                    if target.function.key not in found and not limits.PIECE_DEPTH.reached(len(hops)):
-                        call = function.file.calls[index]
-                        hop = Hop(function.file, call.span, f"calls {target.function.name}", target.guessed)
-                        found[target.function.key] = (*hops, hop)
-                        queue.append((target.function, (*hops, hop)))
-        return found
-
-    def _setters(self, cls: Class, function: Function) -> Iterator[Function]:
-        """The setters of properties that a method runs when it assigns to them: `self.path = path`."""
-        params = function.file.scopes[function.scope].params
-        if function.file.method_of(function.scope) is None or not params:
-            return
-        keys = {store.key for store in function.file.stores(function.scope) if store.base == Name(params[0].name)}
-        owners = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)] if keys else []
-        for owner in owners:
-            for name, scope in owner.file.derived(setters_in, owner.scope):
-                if name in keys:
-                    yield Function(owner.file, scope)
-
-    def _setting_up(self, cls: Class) -> Iterator[Function]:
-        """The hooks of a class that a framework calls before an object of it makes loaders."""
-        names = (RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in self.world.hierarchy.externals(cls))
-        own = dict.fromkeys(chain.from_iterable(names))
-        for name in own:
-            yield from self.world.hierarchy.methods(cls, name)
-        for name in sorted(_HOOKS - own.keys()):
-            # A hook of another class may hand the call on: `self.task.setup(stage)`.
-            method = self.world.hierarchy.method(cls, name)
-            if method is not None and any(is_in_hook(self.world, one) for one in self.world.calls.callers(method)):
-                yield method
-
-    def fills(self, cls: Class, place: tuple[str, int]) -> bool:
-        """Whether a function runs during construction for more than a single trial item such as
-        `self.__getitem__(0)`."""
-        hops = self.init_code(cls).get(place)
-        tried = next((hop for hop in hops or () if hop.text == "calls __getitem__"), None)
-        if tried is None:
-            return hops is not None
-        around = (
-            one for call in tried.file.calls if call.span == tried.span for one in tried.file.regions(call.region)
-        )
-        return any(tried.file.facts.regions[one].kind in ("for", "while") for one in around)
+    def _is_skipped(self, change: Change, value: Display | Mapping, made: Instance | None) -> bool:
+        """Whether a container is never filled here: under a test that is false where it is made, or for its object."""
+        where = self.world.mappings.changed_at(change, value)
+        if where.frame is not None:
+            return self.world.untaken(where)
+        return made is not None and self.construction.leaves_out(made, where)
 
     def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
         """The methods of a class that fill attributes and that the project calls where it constructs an object: `rows =

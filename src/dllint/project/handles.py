@@ -284,7 +284,7 @@ class Handles:
             late = {
                 (one.owner.file.path, one.method)
                 for one in handle.steps
-                if (one.owner.file.path, one.method) not in datasets.init_code(one.cls)
+                if (one.owner.file.path, one.method) not in datasets.construction.of(one.holder)
             }
             if not handle.opener.array or not late or any(one.later for one in handle.steps):
                 continue
@@ -302,7 +302,7 @@ class Handles:
         if kept.owner is None:
             return True
         return any(
-            (kept.file.path, kept.scope) in self.project.datasets.init_code(cls)
+            (kept.file.path, kept.scope) in self.project.datasets.construction.of_class(cls)
             and not any(value in self._put_later(one, cls) for one in kept.values)
             for cls in (kept.owner, *self.world.hierarchy.subclasses(kept.owner))
         )
@@ -397,7 +397,7 @@ class Handles:
         """The values that code outside of construction adds to a list or dict of an object."""
         if not isinstance(container, (Display, Mapping)) or container.owner is None:
             return set()
-        early = self.project.datasets.init_code(cls)
+        early = self.project.datasets.construction.of_class(cls)
         return {
             part
             for change, where in self.world.mappings.fillings(container)

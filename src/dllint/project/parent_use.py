@@ -58,7 +58,7 @@ class ParentTouches:
 
     def _touches(self) -> Iterator[tuple[str, Hop]]:
         """Methods that the parent process calls explicitly or implicitly, each with the place."""
-        for file, scope in self.project.datasets.init_code(self.cls):
+        for file, scope in self.project.datasets.construction.of_class(self.cls):
             where = self.world.files[file]
             for method, span_of in self._in_scope(where, scope, own=True):
                 yield method, span_of

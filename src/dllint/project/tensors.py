@@ -83,7 +83,7 @@ class Tensors:
         if found is None:
             found = self._many[value] = []
             assert isinstance(value.of, Class)
-            early = {*self.datasets.init_code(value.of), *self.datasets.prepared_by(value.of)}
+            early = {*self.datasets.construction.of(value), *self.datasets.prepared_by(value.of)}
             dropped: frozenset[str] | None = None
             seen: set[tuple[Class | None, str]] = set()
             for kept in self.datasets.kept(value):
@@ -125,7 +125,7 @@ class Tensors:
         """The attributes whose records each receive a tensor during construction: `row["x"] = tensor` in `for row in
         self.rows`."""
         assert isinstance(value.of, Class)
-        init_code = self.datasets.init_code(value.of)
+        init_code = self.datasets.construction.of(value)
         attrs: set[str] = set()
         for path, scope in init_code:
             file = self.world.files[path]

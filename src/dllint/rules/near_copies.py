@@ -85,7 +85,11 @@ def _merged(group: list[Finding]) -> Finding:
     first, *others = group
     if not others:
         return first
-    places = (Place(one.path, one.span, "the same in a near copy of this file", alike=True) for one in others)
+    places: list[Place] = []
+    for one in others:
+        places.append(Place(one.path, one.span, "the same in a near copy of this file", alike=True))
+        # Its further loaders have to be changed as well.
+        places += (other for other in one.related if other.path == one.path)
     fixes = tuple(
         replace(fix, edits=(*fix.edits, *(edit for one in others for same in _like(fix, one) for edit in same.edits)))
         for fix in first.fixes

@@ -120,7 +120,7 @@ class InheritedGenerators:
         cls = Class(file, owner)
         place = (file.path, scope)
         return file.scopes[scope].name in CONSTRUCTORS or any(
-            place in self.project.datasets.init_code(one)
+            place in self.project.datasets.construction.of_class(one)
             or (place in self.project.datasets.prepared_by(one) and not runs_in_loop(self.world, file, scope))
             for one in (cls, *self.world.hierarchy.subclasses(cls))
         )

@@ -178,7 +178,7 @@ class Sharding:
         return False
 
     def _asked_in_init(self, cls: Class) -> Place | None:
-        for path, scope in self.project.datasets.init_code(cls):
+        for path, scope in self.project.datasets.construction.of_class(cls):
             file = self.world.files[path]
             for index in file.calls_of(scope):
                 if last_name(file.calls[index].func) in WORKER_INFO:

@@ -159,7 +159,7 @@ class Generators:
         assert kept.owner is not None
         if any((run.file.path, run.scope) == (kept.file.path, kept.scope) for run in runs):
             return False
-        if (kept.file.path, kept.scope) in self.project.datasets.init_code(kept.owner):
+        if (kept.file.path, kept.scope) in self.project.datasets.construction.of_class(kept.owner):
             return True
         return kept.initial and not runs_in_loop(self.world, kept.file, kept.scope)
 

@@ -122,7 +122,7 @@ def _is_read_by(project: Project, value: Instance, array: Array) -> bool:
     """Whether an object makes or reads an array itself, before workers start. What a collate object is given may be
     converted on the way, as by a loader class that collates what another part of the program has read."""
     assert isinstance(value.of, Class)
-    return (array.file.path, array.file.calls[array.call].scope) in project.datasets.init_code(value.of)
+    return (array.file.path, array.file.calls[array.call].scope) in project.datasets.construction.of(value)
 
 
 def _is_made_by_workers(project: Project, value: Instance, array: Array) -> bool:
@@ -130,7 +130,7 @@ def _is_made_by_workers(project: Project, value: Instance, array: Array) -> bool
     assert isinstance(value.of, Class)
     place = array.file.path, array.file.calls[array.call].scope
     runs = {(run.file.path, run.scope) for run in project.item_code.all_runs(value)}
-    return place in runs and place not in project.datasets.init_code(value.of)
+    return place in runs and place not in project.datasets.construction.of(value)
 
 
 def _judge(

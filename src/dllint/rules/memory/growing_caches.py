@@ -389,7 +389,7 @@ class Caches:
                 for change in self.world.mappings.history(one):
                     place = (change.file.path, change.scope)
                     if not _only_none(change.value) and any(
-                        self.project.datasets.fills(cls, place) for cls in (value.of, holder.of)
+                        self.project.datasets.construction.fills(cls, place) for cls in (value.of, holder.of)
                     ):
                         return False
         if not started:

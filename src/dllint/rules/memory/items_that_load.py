@@ -45,7 +45,7 @@ class ItemsThatLoad:
     def _find(self, value: Instance) -> Iterator[Cache]:
         assert isinstance(value.of, Class)
         runs = self.project.item_code.all_runs(value)
-        made = self.project.datasets.init_code(value.of)
+        made = self.project.datasets.construction.of(value)
         known: set[tuple[tuple[str, int], str]] = set()
         for run in _of_items(self.project, value, runs):
             # What the constructor loads already is there when workers start.

@@ -162,7 +162,7 @@ class ProcessArguments:
         an object of a library keeps."""
         assert isinstance(value.of, Class)
         dropped = self.project.datasets.dropped(value)
-        init_code = self.project.datasets.init_code(value.of)
+        init_code = self.project.datasets.construction.of(value)
         for keeping, held in many_objects(self.project, value):
             # A table is an array here, and what has no source may be little.
             if held.reading is not None and not held.table and not keeping.dropped:

@@ -150,7 +150,7 @@ class Shipping:
     def _tensors(self, value: Instance) -> dict[str, int | None]:
         """The attributes of a dataset that are one tensor each, with their sizes in bytes."""
         assert isinstance(value.of, Class)
-        init_code = self.project.datasets.init_code(value.of)
+        init_code = self.project.datasets.construction.of(value)
         found: dict[str, int | None] = {}
         for kept in self.project.datasets.kept(value):
             if (kept.file.path, kept.scope) not in init_code:

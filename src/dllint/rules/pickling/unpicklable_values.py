@@ -185,7 +185,7 @@ def _objects_inside(project: Project, value: Instance) -> Iterator[Instance]:
 
 def _set_lazily(project: Project, value: Instance, regime: Regime, touches: ParentTouches) -> Iterator[Refused]:
     assert isinstance(value.of, Class)
-    initial = project.datasets.init_code(value.of)
+    initial = project.datasets.construction.of(value)
     for owner in project.world.hierarchy.line(value.of):
         if not isinstance(owner, Class):
             continue
@@ -232,7 +232,7 @@ def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
     if not isinstance(value, Instance) or value.file is None or kept is None or value in kept.values:
         return False
     scope = value.file.calls[value.call].scope
-    initial = project.datasets.init_code(kept.owner) if kept.owner is not None else {}
+    initial = project.datasets.construction.of_class(kept.owner) if kept.owner is not None else {}
     return (value.file.path, scope) not in initial and project.runs_in_worker(loader, value.file, scope)
 
 

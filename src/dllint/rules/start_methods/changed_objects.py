@@ -153,7 +153,7 @@ class ChangedObjects:
 
     def _by_methods(self, cls: Class) -> Iterator[tuple[_Key, _Change]]:
         """The calls of methods that set attributes, on objects of modules."""
-        initial = self.project.datasets.init_code(cls)
+        initial = self.project.datasets.construction.of_class(cls)
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue

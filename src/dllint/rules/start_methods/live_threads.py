@@ -86,7 +86,7 @@ def _is_attribute(expr: Expr, attr: str) -> bool:
 def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile, Span] | None:
     """The first task submitted to the executor during the dataset's construction, which starts its threads; None
     without one."""
-    for path, scope in project.datasets.init_code(cls):
+    for path, scope in project.datasets.construction.of_class(cls):
         file = project.world.files[path]
         for index in file.calls_of(scope):
             func = file.calls[index].func

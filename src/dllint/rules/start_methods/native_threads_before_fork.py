@@ -155,7 +155,7 @@ def _by_parent(project: Project, loader: Loader) -> Iterator[tuple[str, Place]]:
         (project.world.files[path], scope, None)
         for value in project.dataset_objects(loader)
         if isinstance(value.of, Class)
-        for path, scope in project.datasets.init_code(value.of)
+        for path, scope in project.datasets.construction.of_class(value.of)
     ]
     made = loader.file.calls[loader.call]
     for file, scope, until in [*scopes, (loader.file, made.scope, made.span)]:

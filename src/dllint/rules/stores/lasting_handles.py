@@ -100,7 +100,7 @@ def _run_by_parent(project: Project, loader: Loader, file: SourceFile, scope: in
     datasets = project.dataset_objects(loader)
     for dataset in datasets:
         assert isinstance(dataset.of, Class)
-        hops = project.datasets.init_code(dataset.of).get(key)
+        hops = project.datasets.construction.of(dataset).get(key)
         if hops is not None:
             return hops
     starts = [(loader.file, loader.file.calls[loader.call].scope)]

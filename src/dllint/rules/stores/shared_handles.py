@@ -68,13 +68,13 @@ def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Sha
     key = (cached.file.path, cached.scope)
     owner = loader.file.method_of(loader.file.calls[loader.call].scope)
     if owner is not None:
-        hops = project.datasets.init_code(Class(loader.file, owner)).get(key)
+        hops = project.datasets.construction.of_class(Class(loader.file, owner)).get(key)
         if hops is not None and not any(hop.guessed for hop in hops):
             return Shared(cached.opener, cached.label, cached.file, cached.call, loader, hops)
     found: Shared | None = None
     for dataset in project.dataset_objects(loader):
         assert isinstance(dataset.of, Class)
-        hops = project.datasets.init_code(dataset.of).get(key)
+        hops = project.datasets.construction.of(dataset).get(key)
         if hops is not None:
             return Shared(cached.opener, cached.label, cached.file, cached.call, loader, hops)
         touch = ParentTouches(project, loader, dataset).of({key})
@@ -119,7 +119,7 @@ class _Case:
 
     def _init_hops(self, step: Step) -> tuple[Hop, ...] | None:
         """The calls from `__init__` to the method of a step; None if it does not run during construction."""
-        return self.project.datasets.init_code(step.cls).get((step.owner.file.path, step.method))
+        return self.project.datasets.construction.of(step.holder).get((step.owner.file.path, step.method))
 
     def _closes(self, step: Step) -> bool:
         """Whether a method that construction does not run releases or closes what it has opened."""
@@ -226,7 +226,7 @@ class _Case:
             if self.project.datasets.releases.of(step.cls, step.owner, step.store) == "surely":
                 return True
         local = self._local_name()
-        for path, scope in self.project.datasets.init_code(self.last.cls):
+        for path, scope in self.project.datasets.construction.of_class(self.last.cls):
             file = self.project.world.files[path]
             for index in file.calls_of(scope):
                 func = file.calls[index].func

@@ -281,7 +281,7 @@ class OpenCV:
         return next((cap for cap in self.caps if cap.keys & tops or cap.keys & making), None)
 
     def _making(self, value: Instance) -> Iterable[tuple[str, int]]:
-        return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
+        return self.project.datasets.construction.of(value) if isinstance(value.of, Class) else ()
 
     def fixes(self, run: WorkerRun, loader: Loader | None = None) -> tuple[Fix, ...]:
         """The fix that adds a cap at the top of the module that the workers run.

@@ -1,0 +1,133 @@
+"""The code that runs while an object is constructed, before workers start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Name
+from dllint.inference import limits
+from dllint.inference.values import Class, Function, Instance, Site
+from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
+from dllint.linking.derivations import setters_in
+from dllint.project.preparation import is_in_hook
+from dllint.project.start_methods import Hop
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+Runs = dict[tuple[str, int], tuple[Hop, ...]]
+"""Functions, by path and scope, each with the calls that lead to it."""
+
+_HOOKS = frozenset(chain.from_iterable(RUNS_BEFORE_LOADING.values()))
+"""Names of methods that a framework calls before the object makes loaders."""
+
+
+class Construction:
+    """Queries about the functions that construct objects."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._of_classes: dict[tuple[str, int], Runs] = {}
+        self._of_objects: dict[Instance, Runs] = {}
+
+    def of_class(self, cls: Class) -> Runs:
+        """The functions of the project that run while an object of the class is constructed, or in a hook that a
+        framework calls before the object makes loaders, each with the calls from `__init__` or the hook to it."""
+        found = self._of_classes.get(cls.key)
+        if found is None:
+            found = self._of_classes[cls.key] = {}
+            self._add(found, Instance(cls))
+        return found
+
+    def of(self, value: Instance) -> Runs:
+        """Those of the functions that run while this object is constructed: without those that are only called under
+        tests that its arguments make false (`if cache: self.load()`)."""
+        assert isinstance(value.of, Class)
+        every = self.of_class(value.of)
+        if value.call < 0 or not any(map(len, every.values())):
+            return every
+        found = self._of_objects.get(value)
+        if found is None:
+            found = self._of_objects[value] = {}
+            self._add(found, value)
+        return found
+
+    def _add(self, found: Runs, value: Instance) -> None:
+        cls = value.of
+        assert isinstance(cls, Class)
+        inits = self.world.hierarchy.methods(cls, "__init__")
+        first = [*inits, *self.world.hierarchy.run_by_constructor(cls), *self._setting_up(cls)]
+        frame = self.world.receiver_frame(Instance(cls))
+        found.update((function.key, ()) for function in first)
+        queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]
+        while queue and not limits.INIT_FUNCTIONS.reached(len(found)):
+            function, hops = queue.pop(0)
+            for setter in self._setters(cls, function):
+                if setter.key not in found:
+                    found[setter.key] = hops
+                    queue.append((setter, hops))
+            for index in function.file.calls_of(function.scope):
+                call = function.file.calls[index]
+                if value.call >= 0 and self._never_runs(value, self.world.call_site(function.file, index, None)):
+                    continue
+                for target in self.world.calls.targets(function.file, index, frame):
+                    if target.function.key not in found and not limits.PIECE_DEPTH.reached(len(hops)):
+                        hop = Hop(function.file, call.span, f"calls {target.function.name}", target.guessed)
+                        found[target.function.key] = (*hops, hop)
+                        queue.append((target.function, (*hops, hop)))
+
+    def leaves_out(self, value: Instance, where: Site) -> bool:
+        """Whether construction never comes to a place in a method for this object, but may for others of the class."""
+        place = (where.file.path, where.scope)
+        if isinstance(value.of, Class) and place in self.of_class(value.of) and place not in self.of(value):
+            return True
+        return self._never_runs(value, where)
+
+    def _never_runs(self, value: Instance, site: Site) -> bool:
+        """Whether a place in a method stands under a test that is false for this object."""
+        method = site.file.method_of(site.scope)
+        if not site.region or method is None:
+            return False
+        if site.file.scopes[site.scope].name == "__init__":
+            frame = self.world.stores.init_frame(value, Class(site.file, method))
+        else:
+            frame = self.world.receiver_frame(value)
+        return self.world.untaken(site._replace(frame=frame))
+
+    def _setters(self, cls: Class, function: Function) -> Iterator[Function]:
+        """The setters of properties that a method runs when it assigns to them: `self.path = path`."""
+        params = function.file.scopes[function.scope].params
+        if function.file.method_of(function.scope) is None or not params:
+            return
+        keys = {store.key for store in function.file.stores(function.scope) if store.base == Name(params[0].name)}
+        owners = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)] if keys else []
+        for owner in owners:
+            for name, scope in owner.file.derived(setters_in, owner.scope):
+                if name in keys:
+                    yield Function(owner.file, scope)
+
+    def _setting_up(self, cls: Class) -> Iterator[Function]:
+        """The hooks of a class that a framework calls before an object of it makes loaders."""
+        names = (RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in self.world.hierarchy.externals(cls))
+        own = dict.fromkeys(chain.from_iterable(names))
+        for name in own:
+            yield from self.world.hierarchy.methods(cls, name)
+        for name in sorted(_HOOKS - own.keys()):
+            # A hook of another class may hand the call on: `self.task.setup(stage)`.
+            method = self.world.hierarchy.method(cls, name)
+            if method is not None and any(is_in_hook(self.world, one) for one in self.world.calls.callers(method)):
+                yield method
+
+    def fills(self, cls: Class, place: tuple[str, int]) -> bool:
+        """Whether a function runs during construction for more than a single trial item such as
+        `self.__getitem__(0)`."""
+        hops = self.of_class(cls).get(place)
+        tried = next((hop for hop in hops or () if hop.text == "calls __getitem__"), None)
+        if tried is None:
+            return hops is not None
+        around = (
+            one for call in tried.file.calls if call.span == tried.span for one in tried.file.regions(call.region)
+        )
+        return any(tried.file.facts.regions[one].kind in ("for", "while") for one in around)
