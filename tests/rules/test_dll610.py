@@ -12,6 +12,7 @@ HEAD = """\
 import itertools
 
 from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+from tqdm import tqdm
 
 """
 STEP = "model(batch).mean().backward()"
@@ -329,6 +330,70 @@ def train(dataset, model):
     for epoch in range(9):  # DLL610
         one_epoch(loader, model)
 """,
+    "a progress bar that counts": f"""
+def train(dataset, model, steps):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    batches = iter(loader)
+    bar = tqdm(range(steps))
+    for step in bar:  # DLL610
+        try:
+            batch = next(batches)
+        except StopIteration:
+            batches = iter(loader)
+            batch = next(batches)
+        {STEP}
+""",
+    "a wrapper that is counted": f"""
+class Prefetched:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        for batch in self.rows:
+            yield batch.cuda()
+
+def train(dataset, model):
+    loader = Prefetched(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):  # DLL610
+        for step, batch in enumerate(tqdm(loader)):
+            {STEP}
+""",
+    "iterators of several tasks that a function renews": f"""
+def one_step(task, done, batches, loaders, model):
+    if done % len(loaders[task]) == 0:
+        batches[task] = iter(loaders[task])
+    batch = batches[task].next()
+    return model(batch).mean()
+
+def train(datasets, model):
+    batches, loaders = {{}}, {{}}
+    for task, dataset in datasets.items():
+        loaders[task] = DataLoader(dataset, sampler=DistributedSampler(dataset))
+        batches[task] = None
+    for step in range(9000):  # DLL610
+        for task in loaders:
+            one_step(task, step, batches, loaders, model).backward()
+""",
+    "an iterator that a generator renews": f"""
+class Endless:
+    def __init__(self, rows):
+        self.rows = rows
+        self.iterator = iter(rows)
+
+    def __iter__(self):
+        while True:  # DLL610
+            try:
+                batch = next(self.iterator)
+            except StopIteration:
+                self.iterator = iter(self.rows)
+                batch = next(self.iterator)
+            yield batch
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for step, batch in enumerate(Endless(loader)):
+        {STEP}
+""",
     "options in a dict": f"""
 def train(dataset, model, distributed):
     options = {{"batch_size": 4}}
@@ -590,6 +655,28 @@ def train(dataset, model):
         for step in range(100):
             batch = next(batches)
             {STEP}
+""",
+    "a progress bar over the batches": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    bar = tqdm(loader)
+    for batch in bar:
+        {STEP}
+""",
+    "a generator that makes one iterator": f"""
+class Once:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        iterator = iter(self.rows)
+        while True:
+            yield next(iterator)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for batch in Once(loader):
+        {STEP}
 """,
     "one pass per dataset": f"""
 def train(datasets, model):
