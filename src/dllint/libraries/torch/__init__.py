@@ -115,6 +115,10 @@ LIBRARY = Library(
     # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
     lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),
     keeps_arguments=frozenset({"torch.utils.data.random_split"}),
+    kept_as={
+        "torch.utils.data.Subset": {"dataset": 0, "indices": 1},
+        "torch.utils.data.BatchSampler": {"sampler": 0, "batch_size": 1, "drop_last": 2},
+    },
     launchers={
         "torch.multiprocessing.spawn": _SPAWN,
         "torch.multiprocessing.start_processes": _SPAWN,
