@@ -358,7 +358,7 @@ def train(dataset, model):
         for step, batch in enumerate(tqdm(loader)):
             {STEP}
 """,
-    "iterators of several tasks that a function renews": f"""
+    "iterators of several tasks that a function renews": """
 def one_step(task, done, batches, loaders, model):
     if done % len(loaders[task]) == 0:
         batches[task] = iter(loaders[task])
@@ -366,7 +366,7 @@ def one_step(task, done, batches, loaders, model):
     return model(batch).mean()
 
 def train(datasets, model):
-    batches, loaders = {{}}, {{}}
+    batches, loaders = {}, {}
     for task, dataset in datasets.items():
         loaders[task] = DataLoader(dataset, sampler=DistributedSampler(dataset))
         batches[task] = None

@@ -89,6 +89,8 @@ class LauncherApi(NamedTuple):
         cuda: whether its processes may compute on CUDA; False if it starts them for other devices.
         optional: whether the call may go without a function; it is no launch then, as that of a pool is none whose
             tasks follow.
+        started_by: the argument of the receiver's constructor that makes it start processes, by the receiver's
+            `start_method` or by `fallback`; without it the function runs in the process that calls.
     """
 
     target: str
@@ -102,6 +104,7 @@ class LauncherApi(NamedTuple):
     daemonic: bool = False
     cuda: bool = True
     optional: bool = False
+    started_by: str = ""
 
 
 class PoolApi(NamedTuple):
