@@ -171,9 +171,11 @@ class TrainingLoops:
             cls = file.method_of(scope)
             for event in file.derived(iterators_made, scope):
                 kept = event.target
-                if isinstance(kept, Attribute) and cls is not None and kept.value in map(Name, params[:1]):
+                if not isinstance(kept, (Attribute, Subscript)) or not isinstance(kept.value, Name):
+                    continue
+                if isinstance(kept, Attribute) and cls is not None and kept.value.id in params[:1]:
                     takers = [one for one in file.children.get(cls, ()) if file.scopes[one].kind == "function"]
-                elif isinstance(kept, Subscript) and kept.value in map(Name, params):
+                elif isinstance(kept, Subscript) and kept.value.id in params:
                     takers = [scope]
                 else:
                     continue
