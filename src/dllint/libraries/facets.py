@@ -130,6 +130,8 @@ class Epochs(NamedTuple):
         default: whether there are several without that argument.
         renewing: the constructor's parameters that make it build its loaders again between the epochs.
         params: the method's positional parameters in order, if `number` is one of them.
+        of_options: whether an object of options, which the constructor takes, has been given `number`.
+        instead: the parameters beside `number` that end the run earlier where they are above 0.
     """
 
     number: str
@@ -137,6 +139,8 @@ class Epochs(NamedTuple):
     default: bool = True
     renewing: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
+    of_options: bool = False
+    instead: tuple[str, ...] = ()
 
 
 class Hooks(NamedTuple):
