@@ -31,7 +31,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if (loader.file.path, loader.call) in prepared:
             continue
         distributed = (one for one in samplers(project, loader, DISTRIBUTED) if shuffles(project, one))
-        for sampler in (*distributed, *seeded_samplers(project, loader)):
+        # Where the loops train is the costly question: it is not asked for a sampler that is surely told.
+        own = (one for one in seeded_samplers(project, loader) if not _told(project, one))
+        for sampler in (*distributed, *own):
             for loop in project.ask(TrainingLoops).of(loader):
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
@@ -58,6 +60,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             ),
             statement=loop.loop.span,
         )
+
+
+def _told(project: Project, sampler: Instance) -> bool:
+    """Whether a call of `set_epoch` is known to be one on this sampler."""
+    world = project.world
+    return any(
+        _is_same(value, sampler)
+        for file, index in world.called("set_epoch")
+        if isinstance(func := file.calls[index].func, Attribute)
+        for value in world.values.evaluate(func.value, world.call_site(file, index, None))
+    )
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:
