@@ -32,7 +32,16 @@ class Job:
     def __call__(self):  # launched: fresh
         pass
 
-def in_parallel(rank, options):  # launched: fresh
+def in_parallel(rank, options):  # launched: spawn
+    pass
+
+def by_a_method(rank):  # launched: fork
+    pass
+
+def in_the_same_process(rank):  # launched: fresh
+    pass
+
+def in_one_or_the_other(rank):  # launched: fresh | spawn
     pass
 
 def with_fabric(fabric, options):  # launched: fresh
@@ -55,6 +64,15 @@ if __name__ == "__main__":
     Client().submit(of_a_client, 1)
     with idist.Parallel(backend="nccl", nproc_per_node=2) as parallel:
         parallel.run(in_parallel, 1)
+    with idist.Parallel("nccl", nproc_per_node=2, start_method="fork") as parallel:
+        parallel.run(by_a_method)
+    with idist.Parallel(backend="nccl", nproc_per_node=None) as parallel:
+        parallel.run(in_the_same_process)
+    with idist.Parallel(backend="nccl") as other:
+        other.run(in_the_same_process)
+    options = {"nproc_per_node": 2} if submitit.flag else {}
+    with idist.Parallel(backend="nccl", **options) as parallel:
+        parallel.run(in_one_or_the_other)
     Fabric(devices=2).launch(with_fabric, 1)
 """,
     "torch's launchers": """\

@@ -174,6 +174,45 @@ def one(graphs):
 def default(cls=DataLoader):
     return cls([], num_workers=5)  # workers: 5
 """,
+    "a class that is passed by position": """\
+class Data:
+    def __init__(self, kind, cls):
+        self.cls = cls
+
+    def load(self):
+        return self.cls([], num_workers=1)  # workers: 1
+
+    @staticmethod
+    def one(kind):
+        return kind([], num_workers=2)  # workers: 2
+
+    @classmethod
+    def other(cls, sort):
+        return sort([], num_workers=3)  # workers: 3
+
+def make(named, rows):
+    return passed_on(named, rows)
+
+def passed_on(what, rows):
+    return what(rows, num_workers=4)  # workers: 4
+
+def any_of(loaders):
+    for one in loaders:
+        one([], num_workers=5)  # workers: 5
+
+def by_name(kinds, name):
+    return kinds[name]([], num_workers=6)  # workers: 6
+
+def typed(rows):
+    return isinstance(rows, DataLoader)
+
+Data("train", DataLoader).load()
+Data.one(DataLoader)
+Data.other(DataLoader)
+make(DataLoader, [])
+any_of([DataLoader])
+by_name({"map": DataLoader}, "map")
+""",
     "partials": """\
 from functools import partial
 

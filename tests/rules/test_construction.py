@@ -146,7 +146,9 @@ CLASSES = {
 
 
 @pytest.mark.parametrize("text,codes", CLASSES.values(), ids=CLASSES)
-@pytest.mark.parametrize("made", ["Images(args.files, True)", "Images(args.files, args.early)"], ids=["true", "unknown"])
+@pytest.mark.parametrize(
+    "made", ["Images(args.files, True)", "Images(args.files, args.early)"], ids=["true", "unknown"]
+)
 def test_found(text: str, codes: set[str], made: str, told: Callable[..., Any]) -> None:
     found = told({"train.py": HEAD + text + USE % made}, select=list(CODES))
 

@@ -10,11 +10,29 @@ from tests.rules.conftest import in_one_file
 
 HEAD = """\
 import itertools
+import random
 
-from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, Sampler
+from tqdm import tqdm
 
 """
 STEP = "model(batch).mean().backward()"
+
+OWN = """
+class Shuffled(Sampler):
+    def __init__(self, rows, shuffle=True):
+        self.rows, self.shuffle, self.epoch = rows, shuffle, 0
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+    def __iter__(self):
+        indices = list(range(len(self.rows)))
+        if self.shuffle:
+            random.Random(self.epoch).shuffle(indices)
+        return iter(indices)
+
+"""
 
 FOUND = {
     "a branch that a call may take": f"""
@@ -329,6 +347,121 @@ def train(dataset, model):
     for epoch in range(9):  # DLL610
         one_epoch(loader, model)
 """,
+    "a progress bar that counts": f"""
+def train(dataset, model, steps):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    batches = iter(loader)
+    bar = tqdm(range(steps))
+    for step in bar:  # DLL610
+        try:
+            batch = next(batches)
+        except StopIteration:
+            batches = iter(loader)
+            batch = next(batches)
+        {STEP}
+""",
+    "a wrapper that is counted": f"""
+class Prefetched:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        for batch in self.rows:
+            yield batch.cuda()
+
+def train(dataset, model):
+    loader = Prefetched(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):  # DLL610
+        for step, batch in enumerate(tqdm(loader)):
+            {STEP}
+""",
+    "iterators of several tasks that a function renews": """
+def one_step(task, done, batches, loaders, model):
+    if done % len(loaders[task]) == 0:
+        batches[task] = iter(loaders[task])
+    batch = batches[task].next()
+    return model(batch).mean()
+
+def train(datasets, model):
+    batches, loaders = {}, {}
+    for task, dataset in datasets.items():
+        loaders[task] = DataLoader(dataset, sampler=DistributedSampler(dataset))
+        batches[task] = None
+    for step in range(9000):  # DLL610
+        for task in loaders:
+            one_step(task, step, batches, loaders, model).backward()
+""",
+    "an iterator that a generator renews": f"""
+class Endless:
+    def __init__(self, rows):
+        self.rows = rows
+        self.iterator = iter(rows)
+
+    def __iter__(self):
+        while True:  # DLL610
+            try:
+                batch = next(self.iterator)
+            except StopIteration:
+                self.iterator = iter(self.rows)
+                batch = next(self.iterator)
+            yield batch
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for step, batch in enumerate(Endless(loader)):
+        {STEP}
+""",
+    "a sampler of the project": OWN
+    + f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Shuffled(dataset))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project, inside a batch sampler": OWN
+    + f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, batch_sampler=BatchSampler(Shuffled(dataset, shuffle=True), 4, False))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "a batch sampler of the project": f"""
+class Buckets(BatchSampler):
+    def __init__(self, rows, size):
+        self.rows = rows
+        self.size = size
+        self.number = 0
+
+    def set_epoch(self, number):
+        self.number = number
+
+    def __iter__(self):
+        order = numpy.random.default_rng([7, self.number]).permutation(len(self.rows))
+        for start in range(0, len(order), self.size):
+            yield order[start : start + self.size]
+
+def train(dataset, model):
+    loader = DataLoader(dataset, batch_sampler=Buckets(dataset, 4))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "an order of its own for a distributed sampler": f"""
+class Sorted(DistributedSampler):
+    def __iter__(self):
+        generator = torch.Generator()
+        generator.manual_seed(self.seed + self.epoch)
+        order = torch.randperm(len(self.dataset), generator=generator)
+        return iter(sorted(order[self.rank :: self.num_replicas], key=self.dataset.length))
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Sorted(dataset))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
     "options in a dict": f"""
 def train(dataset, model, distributed):
     options = {{"batch_size": 4}}
@@ -589,6 +722,120 @@ def train(dataset, model):
         batches = iter(loader)
         for step in range(100):
             batch = next(batches)
+            {STEP}
+""",
+    "a progress bar over the batches": f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    bar = tqdm(loader)
+    for batch in bar:
+        {STEP}
+""",
+    "a generator that makes one iterator": f"""
+class Once:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        iterator = iter(self.rows)
+        while True:
+            yield next(iterator)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for batch in Once(loader):
+        {STEP}
+""",
+    "a sampler of the project that is told the epoch": OWN
+    + f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Shuffled(dataset))
+    for epoch in range(3):
+        loader.sampler.set_epoch(epoch)
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project that does not shuffle": OWN
+    + f"""
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Shuffled(dataset, shuffle=False))
+    for epoch in range(3):
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project that seeds its generator but does not shuffle": f"""
+class Parts(Sampler):
+    def __init__(self, rows, shuffle=True):
+        self.rows, self.shuffle, self.epoch = rows, shuffle, 0
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+    def __iter__(self):
+        generator = random.Random(self.epoch)
+        indices = list(range(len(self.rows)))
+        if self.shuffle:
+            generator.shuffle(indices)
+        return iter(indices)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Parts(dataset, shuffle=False))
+    for epoch in range(3):
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project that may shuffle": OWN
+    + f"""
+def train(dataset, model, options):
+    loader = DataLoader(dataset, sampler=Shuffled(dataset, options.shuffle))
+    for epoch in range(3):
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project that counts its epochs": f"""
+class Shuffled(Sampler):
+    def __init__(self, rows):
+        self.rows, self.epoch = rows, 0
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+    def __iter__(self):
+        order = random.Random(self.epoch).sample(range(len(self.rows)), len(self.rows))
+        self.epoch += 1
+        return iter(order)
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Shuffled(dataset))
+    for epoch in range(3):
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project whose epoch is set in the loop": OWN
+    + f"""
+def train(dataset, model):
+    sampler = Shuffled(dataset)
+    loader = DataLoader(dataset, sampler=sampler)
+    for epoch in range(3):
+        sampler.epoch = epoch
+        for batch in loader:
+            {STEP}
+""",
+    "a sampler of the project with a seed alone": f"""
+class Shuffled(Sampler):
+    def __init__(self, rows, seed):
+        self.rows, self.seed, self.epoch = rows, seed, 0
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+    def __iter__(self):
+        return iter(random.Random(self.seed).sample(range(len(self.rows)), len(self.rows)))
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Shuffled(dataset, 7))
+    for epoch in range(3):
+        for batch in loader:
             {STEP}
 """,
     "one pass per dataset": f"""

@@ -90,8 +90,11 @@ def train(model, rows):
 FRAMEWORKS = """\
 import lightning.pytorch as pl
 import pytorch_lightning
+import torch.multiprocessing as mp
+import transformers
 from ignite.engine import Engine, create_supervised_trainer
 from torch.utils.data import DataLoader, Dataset
+from transformers import TrainingArguments
 
 SPAWN = {"num_workers": 4, "multiprocessing_context": "spawn"}
 
@@ -150,8 +153,42 @@ def main(model, optimizer, loss, rows, epochs):
 def main(step, rows):
     Engine(step).run(DataLoader(rows, **SPAWN), 9)  # DLL612
 """,
+    "transformers": """
+def main(model, rows):
+    options = TrainingArguments("out", dataloader_num_workers=4)  # DLL612
+    transformers.Trainer(model, options, train_dataset=rows).train()
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    main(None, [])
+""",
+    "transformers, a trainer of the project and a number of epochs": """
+class Own(transformers.Trainer):
+    def compute_loss(self, model, inputs):
+        return model(inputs)
+
+def main(rank, model, rows, epochs):
+    options = TrainingArguments(  # DLL612
+        "out", num_train_epochs=epochs, max_steps=-1, dataloader_num_workers=4
+    )
+    trainer = Own(model=model, args=options, train_dataset=rows)
+    trainer.train(resume_from_checkpoint=True)
+
+mp.spawn(main, args=(None, [], 5), nprocs=2)
+""",
 }
+TRANSFORMERS = """
+def main(rank, model, rows, steps):
+    options = TrainingArguments("out", dataloader_num_workers=4, {options})
+    transformers.Trainer(model, options, train_dataset=rows).{call}()
+
+mp.spawn(main, args=(None, [], 5), nprocs=2)
+"""
 SILENT_IN_FRAMEWORKS = {
+    "transformers, one epoch": TRANSFORMERS.format(options="num_train_epochs=1", call="train"),
+    "transformers, a number of steps": TRANSFORMERS.format(options="max_steps=steps", call="train"),
+    "transformers, kept": TRANSFORMERS.format(options="dataloader_persistent_workers=True", call="train"),
+    "transformers, an evaluation": TRANSFORMERS.format(options="num_train_epochs=9", call="evaluate"),
     "one epoch": """
 def main(rows):
     pl.Trainer(max_epochs=1).fit(Model(), DataLoader(rows, **SPAWN))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dllint.facts.aliases import lambda_name
-from dllint.facts.nodes import Attribute, BoolOp, CallRef, IfExp, LambdaRef, List, Name, Tuple, Walrus
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Dict, IfExp, LambdaRef, List, Name, Tuple, Walrus
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
@@ -80,6 +80,19 @@ class Passing:
                     for one in parts
                 ):
                     yield file, index, None
+
+    def parameters_given(self, name: str) -> Iterator[str]:
+        """Yield the names of the parameters that calls bind by position to what has this last name."""
+        for file, scope in self.world.loaded(name):
+            for index, parts in self._passing(file, scope, name):
+                plain = [one.value for one in file.calls[index].args if one.keyword is None]
+                positions = [at for at, one in enumerate(plain) if any(part in parts for part in _parts(one, file))]
+                for target, _ in self._receivers(file, index, None) if positions else ():
+                    params = target.file.scopes[target.scope].params
+                    skip = 1 if self.world.hierarchy.receiver_kind(target) else 0
+                    for position in positions:
+                        found = params[skip + position : skip + position + 1]
+                        yield from (one.name for one in found if one.kind in ("positional", "normal"))
 
     def _kept(self, function: Function, name: str) -> tuple[str, ...]:
         """Return the other names under which a function stores a parameter, and so calls it: `self.step = step`, then
@@ -168,11 +181,14 @@ class Passing:
 
 
 def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
-    """Yield an argument, the elements of a list or tuple, and the function that an inline `partial` wraps."""
+    """Yield an argument, the elements of a list, tuple or dict, and the function that an inline `partial` wraps."""
     yield expr
     if isinstance(expr, (Tuple, List)):
         for element in expr.elements:
             yield from _parts(element, file)
+    elif isinstance(expr, Dict):
+        for _, value in expr.items:
+            yield from _parts(value, file)
     elif isinstance(expr, CallRef):
         call = file.calls[expr.index]
         if last_name(call.func) == "partial" and call.args:

@@ -217,6 +217,10 @@ class CallGraph:
 
         return self.world.memory.remember(self._later, function.key, find, False)
 
+    def parameters_given(self, name: str) -> Iterator[str]:
+        """Yield the names of the parameters that calls bind by position to what has this last name."""
+        return self._passing.parameters_given(name)
+
     # Backward
 
     def only_tested(self, function: Function) -> bool:

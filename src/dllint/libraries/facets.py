@@ -89,6 +89,8 @@ class LauncherApi(NamedTuple):
         cuda: whether its processes may compute on CUDA; False if it starts them for other devices.
         optional: whether the call may go without a function; it is no launch then, as that of a pool is none whose
             tasks follow.
+        started_by: the argument of the receiver's constructor that makes it start processes, by the receiver's
+            `start_method` or by `fallback`; without it the function runs in the process that calls.
     """
 
     target: str
@@ -102,6 +104,7 @@ class LauncherApi(NamedTuple):
     daemonic: bool = False
     cuda: bool = True
     optional: bool = False
+    started_by: str = ""
 
 
 class PoolApi(NamedTuple):
@@ -127,6 +130,8 @@ class Epochs(NamedTuple):
         default: whether there are several without that argument.
         renewing: the constructor's parameters that make it build its loaders again between the epochs.
         params: the method's positional parameters in order, if `number` is one of them.
+        of_options: whether an object of options, which the constructor takes, has been given `number`.
+        instead: the parameters beside `number` that end the run earlier where they are above 0.
     """
 
     number: str
@@ -134,6 +139,8 @@ class Epochs(NamedTuple):
     default: bool = True
     renewing: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
+    of_options: bool = False
+    instead: tuple[str, ...] = ()
 
 
 class Hooks(NamedTuple):

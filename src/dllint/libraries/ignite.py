@@ -21,10 +21,11 @@ LIBRARY = Library(
         )
         for name in _ENGINES
     },
-    # Without `nproc_per_node` it runs the function in the current process.
+    # `distributed/comp_models/native.py`: `torch.multiprocessing.start_processes(…, start_method="spawn")`
     launchers={
-        "ignite.distributed.Parallel().run": LauncherApi("func", ("func",), args="*", method="fresh", lead=1),
-        # `distributed/comp_models/native.py`: `torch.multiprocessing.start_processes(…, start_method="spawn")`
+        "ignite.distributed.Parallel().run": LauncherApi(
+            "func", ("func",), args="*", method="fresh", fallback="spawn", lead=1, started_by="nproc_per_node"
+        ),
         "ignite.distributed.spawn": LauncherApi(
             "fn",
             ("backend", "fn", "args", "kwargs_dict"),

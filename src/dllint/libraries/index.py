@@ -89,13 +89,23 @@ PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
 WRAPPED_AS = _joined(one.dataset_wrappers for one in LIBRARIES)
 WRAPPERS = frozenset(WRAPPED_AS)
 KEPT_AS_GIVEN = _union(one.keeps_as_given for one in LIBRARIES)
-_KEPT_AS = _joined(one.kept_as for one in LIBRARIES)
+_NUMBERS_KEPT = ("batch_size", "drop_last", "num_workers", "pin_memory")
+"""The arguments of a DataLoader that its attributes hold, besides the dataset (torch/utils/data/dataloader.py)."""
+_KEPT_AS: dict[str, Mapping[str, int]] = {
+    **{
+        name: {one: api.params.index(one) if one in api.params else -1 for one in ("dataset", *_NUMBERS_KEPT)}
+        for name, api in LOADERS.items()
+        if api.dataset == "dataset" and not api.names
+    },
+    **_joined(one.kept_as for one in LIBRARIES),
+}
 ARGUMENTS_KEPT: dict[str, dict[tuple[str, int], None]] = {}
-"""The last name of a class → the attributes that hold arguments, each with the argument's position."""
+"""The last name of a class → the attributes that hold arguments which may change, each with the argument's position."""
 for _name, _attributes in _KEPT_AS.items():
     if _name.endswith("."):
         continue
-    ARGUMENTS_KEPT.setdefault(_name.rpartition(".")[2], {}).update(dict.fromkeys(_attributes.items()))
+    _changing = (one for one in _attributes.items() if one[0] not in _NUMBERS_KEPT)
+    ARGUMENTS_KEPT.setdefault(_name.rpartition(".")[2], {}).update(dict.fromkeys(_changing))
 LISTS_ARGUMENTS = _union(one.lists_arguments for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
 _SUBSETS = _joined(one.subsets for one in LIBRARIES)

@@ -1,6 +1,6 @@
 """transformers 4.50 (huggingface.co/docs, "Trainer"; `trainer_utils.py`)."""
 
-from dllint.libraries.facets import SEEDS_ALL, Hooks, Library, LoaderApi, TrainerApi
+from dllint.libraries.facets import SEEDS_ALL, Epochs, Hooks, Library, LoaderApi, TrainerApi
 from dllint.screen import Words
 
 _OPTIONS = ("num_workers", "persistent_workers", "prefetch_factor", "pin_memory")
@@ -15,6 +15,8 @@ _TRAINER = Hooks(
         "evaluate": ("get_eval_dataloader",),
         "predict": ("get_test_dataloader",),
     },
+    # trainer.py, `_inner_training_loop`: one DataLoader for all epochs, of which there are 3 by default
+    epochs={"train": Epochs("num_train_epochs", of_options=True, instead=("max_steps",))},
 )
 _MAKES_LOADERS = TrainerApi(
     ("model", "args", "data_collator", "train_dataset", "eval_dataset"),

@@ -15,7 +15,6 @@ from dllint.inference.values import (
     Actual,
     Actuals,
     Class,
-    Const,
     External,
     Frame,
     Function,
@@ -25,10 +24,11 @@ from dllint.inference.values import (
 )
 from dllint.libraries import contexts
 from dllint.libraries.facets import LauncherApi
-from dllint.libraries.index import LAUNCHERS, POOLS, canonical
+from dllint.libraries.index import LAUNCHERS, canonical
 from dllint.libraries.lightning import TRAINER, trainer_runs
 from dllint.libraries.registries import REGISTRIES
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.launch_methods import argument, constructed_with, methods_of
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -247,7 +247,7 @@ def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) 
             target, targets = _targets(world, api, file, index, frame, actuals)
             if target is None and api.optional:
                 continue
-            methods = _methods(world, api, context, file, index, frame, actuals)
+            methods = methods_of(world, api, context, file, index, frame, actuals)
             yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame, target=target)
 
 
@@ -318,115 +318,21 @@ def _activations(world: World, caller: Caller, function: Function) -> Iterable[F
     return frames if len(frames) > 1 else (caller.frame,)
 
 
-def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Actual | None:
-    if name in actuals.keywords:
-        return actuals.keywords[name]
-    if name in api.params:
-        slot = api.params.index(name)
-        if slot < len(actuals.positional):
-            return actuals.positional[slot]
-    return None
-
-
-def _methods(
-    world: World,
-    api: LauncherApi,
-    context: str | None,
-    file: SourceFile,
-    index: int,
-    frame: Frame | None,
-    actuals: Actuals,
-) -> tuple[str, ...]:
-    if context is not None:
-        return (context,) if context in contexts.METHODS else ("default",)
-    if api.method.startswith("="):
-        actual = _argument(world, api, actuals, api.method[1:])
-        if actual is None:
-            return (api.fallback,)
-        return _known(world, actual) or (api.fallback,)
-    if api.method in ("executor", "pool", "elastic"):
-        return _from_receiver(world, api, file, index, frame)
-    return (api.method,)
-
-
-def _known(world: World, actual: Actual) -> tuple[str, ...]:
-    """The start methods that an argument names, as a string or a context."""
-    found: list[str] = []
-    if actual.expr is None or actual.site is None:
-        return ()
-    for value in world.values.evaluate(actual.expr, actual.site):
-        if isinstance(value, Const) and value.value in contexts.METHODS:
-            found.append(value.value)
-        elif isinstance(value, Const) and value.value is None:
-            found.append("default")
-        elif isinstance(value, External):
-            context = contexts.known_method_of(value.name)
-            if context is not None:
-                found.append(context)
-    return tuple(dict.fromkeys(found))
-
-
-def _from_receiver(
-    world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None
-) -> tuple[str, ...]:
-    call = file.calls[index]
-    receiver: Expr | None = call.func.value if isinstance(call.func, Attribute) else None
-    if api.method == "elastic":
-        inner = world.actuals(file, index, frame) if api.params else _made(world, file, index, frame)
-        config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)
-        values = (
-            world.values.evaluate(config.expr, config.site) if config is not None and config.site is not None else ()
-        )
-        names: tuple[str, ...] = ("start_method",)
-    else:
-        values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
-        names = tuple(pool.context for pool in POOLS.values())
-    found: list[str] = []
-    for value in values:
-        if (
-            not isinstance(value, Instance)
-            or not isinstance(value.of, External)
-            or value.file is None
-            or value.call < 0
-        ):
-            continue
-        context = contexts.known_method_of(value.of.name)
-        if context is not None:
-            found.append(context)
-            continue
-        made = world.made_with(value)
-        for name in names:
-            if name in made.keywords:
-                found += _known(world, made.keywords[name])
-        pool = POOLS.get(canonical(value.of.name))
-        if pool is not None and pool.context_at < len(made.positional):
-            found += _known(world, made.positional[pool.context_at])
-    return tuple(dict.fromkeys(found)) or (api.fallback,)
-
-
-def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
-    """The constructor arguments of the object that a call calls."""
-    for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, frame)):
-        if isinstance(value, Instance) and isinstance(value.of, External) and value.file and value.call >= 0:
-            return world.made_with(value)
-    return Actuals()
-
-
 def _targets(
     world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None, actuals: Actuals
 ) -> tuple[Actual | None, tuple[Target, ...]]:
     """The argument that a launcher runs, and the functions of the project that it can be."""
     if api.args == "*":
         if not api.params:
-            inner = _made(world, file, index, frame)
+            inner = constructed_with(world, file, index, frame)
             target = inner.keywords.get(api.target) or (inner.positional[1] if len(inner.positional) > 1 else None)
             passed = actuals
         else:
-            target = _argument(world, api, actuals, api.target)
+            target = argument(api, actuals, api.target)
             passed = actuals.without_first()
             passed = Actuals([Actual(None, None, None)] * api.lead).then(passed) if api.lead else passed
     else:
-        target = _argument(world, api, actuals, api.target)
+        target = argument(api, actuals, api.target)
         passed = _launch_actuals(world, api, actuals, frame)
     if not api.target and isinstance(func := file.calls[index].func, Attribute):
         target, passed = Actual(func.value, world.call_site(file, index, frame), None), actuals
@@ -446,13 +352,13 @@ def _outside(value: Value) -> bool:
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
     """The arguments that reach the target: a process index if the launcher adds one, then the `args` tuple."""
     made = Actuals([Actual(None, None, None)] * api.lead)
-    config = _argument(world, api, actuals, api.config) if api.config else None
+    config = argument(api, actuals, api.config) if api.config else None
     if config is not None:
         made.positional.append(config)
     if api.args in ("each", "unpacked", "zip"):
         return _elements(world, api, actuals, made)
-    args = _argument(world, api, actuals, api.args)
-    return add_handed(world, made, args, _argument(world, api, actuals, api.kwargs))
+    args = argument(api, actuals, api.args)
+    return add_handed(world, made, args, argument(api, actuals, api.kwargs))
 
 
 def _elements(world: World, api: LauncherApi, actuals: Actuals, made: Actuals) -> Actuals:
@@ -460,7 +366,7 @@ def _elements(world: World, api: LauncherApi, actuals: Actuals, made: Actuals) -
     if api.args == "zip":
         iterables: list[Actual | None] = [*actuals.positional[1:]]
     else:
-        iterables = [_argument(world, api, actuals, "iterable")]
+        iterables = [argument(api, actuals, "iterable")]
     for one in iterables:
         if one is None or one.expr is None or one.site is None:
             made.add(Actual(None, None, None, starred=True))

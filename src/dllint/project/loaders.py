@@ -411,7 +411,8 @@ def find_loaders(world: World) -> Iterator[Loader]:
     # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
     todo = deque(sorted(names))
     while todo:
-        for alias in sorted(world.aliases(todo.popleft())):
+        name = todo.popleft()
+        for alias in sorted({*world.aliases(name), *world.calls.parameters_given(name)}):
             if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
                 names.add(alias)
                 todo.append(alias)

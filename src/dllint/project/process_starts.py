@@ -287,32 +287,38 @@ class Starting:
         yield from self.iterated(expr, site, idle=True)
         if limits.COUNTING_DEPTH.exceeded(depth):
             return
-        for value in self.world.values.evaluate(expr, site):
-            for function, frame in self.iterating(value):
-                file, scope = function.file, function.scope
-                for event in file.scopes[scope].events:
-                    inner = event.value if event.kind == "for" and event.detail != "comp" else None
-                    if event.kind == "yield" and isinstance(event.value, Starred):
-                        inner = event.value.value
-                    if inner is not None:
-                        at = (event.span.line, event.span.column)
-                        yield from self.gone_through(inner, Site(file, scope, event.region, at, frame), depth + 1)
-                for index in file.calls_of(scope):
-                    call = file.calls[index]
-                    if call.func == Name("iter") and len(call.args) == 1:
-                        here = self.world.call_site(file, index, frame)
-                        yield from self.gone_through(call.args[0].value, here, depth + 1)
+        for function, frame in self.iterating(expr, site):
+            file, scope = function.file, function.scope
+            for event in file.scopes[scope].events:
+                inner = event.value if event.kind == "for" and event.detail != "comp" else None
+                if event.kind == "yield" and isinstance(event.value, Starred):
+                    inner = event.value.value
+                if inner is not None:
+                    at = (event.span.line, event.span.column)
+                    yield from self.gone_through(inner, Site(file, scope, event.region, at, frame), depth + 1)
+            for index in file.calls_of(scope):
+                call = file.calls[index]
+                if call.func == Name("iter") and len(call.args) == 1:
+                    here = self.world.call_site(file, index, frame)
+                    yield from self.gone_through(call.args[0].value, here, depth + 1)
 
-    def iterating(self, value: Value) -> Iterator[tuple[Function, Frame | None]]:
-        """The function of the project that runs when a value is iterated."""
-        if not isinstance(value, Instance) or value.file is None or value.call < 0:
-            return
-        if isinstance(value.of, Class):
-            method = self.world.hierarchy.method(value.of, "__iter__")
-            if method is not None and (value.file.path, value.call) not in self._loaders:
-                yield method.bound_to(value), self.world.receiver_frame(value)
-        else:
+    def iterating(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[tuple[Function, Frame | None]]:
+        """The functions of the project that run when an expression is iterated, also inside wrappers such as
+        `enumerate` and `tqdm`."""
+        for value in self.world.values.evaluate(expr, site):
+            if not isinstance(value, Instance) or value.file is None or value.call < 0:
+                continue
+            if isinstance(value.of, Class):
+                method = self.world.hierarchy.method(value.of, "__iter__")
+                if method is not None and (value.file.path, value.call) not in self._loaders:
+                    yield method.bound_to(value), self.world.receiver_frame(value)
+                continue
             yield from generators.runs(self.world, value)
+            if self._goes_on(value, expr == CallRef(value.call)) and not limits.COUNTING_DEPTH.exceeded(depth):
+                where = self.world.call_site(value.file, value.call, _activation(value, site))
+                for argument in value.file.calls[value.call].args:
+                    if argument.keyword in (None, "iterable", "iterables"):
+                        yield from self.iterating(argument.value, where, depth + 1)
 
     def _iterated_by(self, value: Instance, cls: Class, depth: int, idle: bool) -> Iterator[Loader]:
         """The loaders that an iteration reads through an object whose class inherits from a progress bar or similar

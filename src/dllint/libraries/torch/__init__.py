@@ -116,6 +116,7 @@ LIBRARY = Library(
         "torch.utils.data.Subset": {"dataset": 0, "indices": 1},
         "torch.utils.data.random_split": {"dataset": 0},
         "torch.utils.data.ConcatDataset": {"datasets": 0},
+        "torch.utils.data.BatchSampler": {"sampler": 0, "batch_size": 1, "drop_last": 2},
     },
     # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
     lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Param
 from dllint.inference.entries import Found
-from dllint.inference.values import Actuals, Const
+from dllint.inference.values import Actuals, Const, Instance, const
 from dllint.libraries.facets import Epochs
 from dllint.libraries.hooks import constructed_with
 from dllint.libraries.index import HOOKS
@@ -18,11 +18,14 @@ from dllint.linking.source import SourceFile
 from dllint.project.framework_loaders import Trainer, trainers
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
+from dllint.project.trainers import options_of
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
+_NO_END = (const(-1), const(0))
+"""The values of a number of steps that do not end the run."""
 _ENTRIES = sorted({entry for hooks in HOOKS.values() for entry in hooks.epochs})
 
 
@@ -67,17 +70,24 @@ class FrameworkEpochs:
         if epochs is None:
             return False
         called = self.world.actuals(file, index, None)
-        return any(self._repeated(epochs, called, made) for made in self._constructed(file, index, method))
+        return any(self._repeated(epochs, called, made) for made in self._constructed(file, index, method, epochs))
 
-    def _constructed(self, file: SourceFile, index: int, method: Trainer) -> Iterator[Actuals]:
-        """The arguments that the constructors of the trainers got."""
+    def _constructed(self, file: SourceFile, index: int, method: Trainer, epochs: Epochs) -> Iterator[Actuals]:
+        """The arguments that the constructors of the trainers got, or those of their options."""
         func = file.calls[index].func
         if isinstance(func, Attribute):
             for value in self.world.values.evaluate(func.value, self.world.call_site(file, index, None)):
-                yield constructed_with(self.world, method.owner, value) or Actuals()
+                if epochs.of_options:
+                    options = options_of(self.world, value)
+                    yield from (self.world.made_with(one) for one in options if isinstance(one, Instance))
+                else:
+                    yield constructed_with(self.world, method.owner, value) or Actuals()
 
     def _repeated(self, epochs: Epochs, called: Actuals, made: Actuals) -> bool:
         if not all(self._is_off(self._given(made, name)) for name in epochs.renewing):
+            return False
+        ends = (self._given(made, name) for name in epochs.instead)
+        if not all(one.absent or all(value in _NO_END for value in one.values) for one in ends):
             return False
         found = [self._given(called, epochs.number, epochs.params), self._given(made, epochs.number)]
         given = [value for one in found for value in one.values]

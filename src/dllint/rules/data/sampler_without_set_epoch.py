@@ -1,4 +1,4 @@
-"""DLL610: a DistributedSampler that yields the same order in every epoch, because nothing calls its `set_epoch`."""
+"""DLL610: a sampler that yields the same order in every epoch, because nothing calls its `set_epoch`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.finding import Finding, Place
-from dllint.inference.values import Class, Instance, Site, Value
+from dllint.inference.values import Class, External, Instance, Site, Value
 from dllint.libraries.index import PLAIN_BASES, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
@@ -15,7 +15,7 @@ from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.causes import Causes
-from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, shuffles
+from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, seeded_samplers, shuffles
 from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
 
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
         if (loader.file.path, loader.call) in prepared:
             continue
-        for sampler in samplers(project, loader, DISTRIBUTED):
-            for loop in project.ask(TrainingLoops).of(loader) if shuffles(project, sampler) else ():
+        distributed = (one for one in samplers(project, loader, DISTRIBUTED) if shuffles(project, one))
+        # Where the loops train is the costly question: it is not asked for a sampler that is surely told.
+        own = (one for one in seeded_samplers(project, loader) if not _told(project, one))
+        for sampler in (*distributed, *own):
+            for loop in project.ask(TrainingLoops).of(loader):
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
                     causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))
@@ -46,6 +49,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             loop.loop.span,
             "main",
             {
+                "name": "DistributedSampler" if isinstance(sampler.of, External) else sampler.of.name,
                 "sampler": project.where(sampler.file, made.span),
                 "call": f"{_receiver(sampler, loader, loop)}.set_epoch({loop.variable})",
             },
@@ -56,6 +60,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             ),
             statement=loop.loop.span,
         )
+
+
+def _told(project: Project, sampler: Instance) -> bool:
+    """Whether a call of `set_epoch` is known to be one on this sampler."""
+    world = project.world
+    return any(
+        _is_same(value, sampler)
+        for file, index in world.called("set_epoch")
+        if isinstance(func := file.calls[index].func, Attribute)
+        for value in world.values.evaluate(func.value, world.call_site(file, index, None))
+    )
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:
@@ -109,7 +124,8 @@ def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
             return render(event.target, loop.file)
     iterated = loop.batches.iterable
     if loop.file is loop.batches.file and loop.scope == loop.batches.scope and isinstance(iterated, (Name, Attribute)):
-        return f"{render(iterated, loop.file)}.sampler"
+        held = "batch_sampler" if sampler in loader.argument("batch_sampler").values else "sampler"
+        return f"{render(iterated, loop.file)}.{held}"
     return "sampler"
 
 

@@ -1,12 +1,15 @@
-"""The samplers of a loader: objects of torch's classes, with their constructor arguments."""
+"""The samplers of a loader: objects of torch's classes, with their constructor arguments, and of the project's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Param
-from dllint.inference.values import Class, Const, External, Frame, Instance, Value, Values
+from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Value, Values
 from dllint.libraries.index import canonical
+from dllint.linking.expressions import walk
+from dllint.linking.source import last_name
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.span import WHOLE_FILE
@@ -25,15 +28,27 @@ _PARAMETERS = {
 }
 
 
+_SEEDING = frozenset({"manual_seed", "seed", "Random", "RandomState", "default_rng"})
+"""Last names of the functions and classes that take the seed of a generator."""
+_DRAWING = frozenset({"randperm", "permutation", "permuted", "shuffle", "sample", "choice", "choices", "multinomial"})
+"""Last names of the functions that choose an order."""
+
+
 def samplers(project: Project, loader: Loader, kind: str, frame: Frame | None = None) -> Iterator[Instance]:
     """The samplers of the torch class `kind` that a loader receives, also inside a batch sampler, except those in
     unreachable branches."""
+    return (value for value in _made(project, loader, frame) if is_a(project, value, kind))
+
+
+def _made(project: Project, loader: Loader, frame: Frame | None) -> Iterator[Instance]:
+    """The samplers and batch samplers that a loader receives, and the samplers inside the latter."""
     values = [*loader.argument("sampler", frame).values]
     for value in loader.argument("batch_sampler", frame).values:
+        values.append(value)
         if isinstance(value, Instance) and is_a(project, value, _BATCHES):
             values += argument(project, value, _BATCHES, "sampler") or ()
     for value in dict.fromkeys(values):
-        if not isinstance(value, Instance) or value.file is None or value.call < 0 or not is_a(project, value, kind):
+        if not isinstance(value, Instance) or value.file is None or value.call < 0:
             continue
         if not project.world.unreached(project.world.call_site(value.file, value.call, value.frame)):
             yield value
@@ -65,3 +80,68 @@ def is_a(project: Project, value: Value, kind: str) -> bool:
         and any(canonical(one) == kind for one in hierarchy.externals(value.of))
         and all(hierarchy.method(value.of, method) is None for method in ("__init__", "__iter__", "set_epoch"))
     )
+
+
+def seeded_samplers(project: Project, loader: Loader) -> Iterator[Instance]:
+    """The samplers and batch samplers of a loader that are objects of the project's classes and shuffle by a generator
+    that their epoch seeds."""
+    return (value for value in _made(project, loader, None) if _seeded_by_epoch(project, value))
+
+
+def _seeded_by_epoch(project: Project, value: Instance) -> bool:
+    """Whether `__iter__` seeds a generator with an attribute that `set_epoch` alone sets."""
+    hierarchy = project.world.hierarchy
+    order = hierarchy.method(value.of, "__iter__") if isinstance(value.of, Class) else None
+    if order is None or not isinstance(value.of, Class) or not order.file.scopes[order.scope].params:
+        return False
+    own = Name(order.file.scopes[order.scope].params[0].name)
+    reached = [index for index in order.file.calls_of(order.scope) if _reaches(project, value, order, index)]
+    if not any(last_name(order.file.calls[index].func) in _DRAWING for index in reached):
+        return False
+    return any(
+        isinstance(part, Attribute) and part.value == own and _is_epoch(project, value.of, part.attr)
+        for index in reached
+        if last_name(order.file.calls[index].func) in _SEEDING
+        for given in order.file.calls[index].args
+        for part in walk(given.value, order.file)
+    )
+
+
+def _is_epoch(project: Project, cls: Class, attribute: str) -> bool:
+    """Whether only the constructor and `set_epoch` set an attribute of a class, and the latter does."""
+    hierarchy = project.world.hierarchy
+    setting = hierarchy.method(cls, "set_epoch")
+    if setting is None:
+        # torch/utils/data/distributed.py
+        inherited = any(canonical(one) == DISTRIBUTED for one in hierarchy.externals(cls))
+        return inherited and attribute == "epoch" and not any(_setting(hierarchy.line(cls), attribute))
+    setters = {*_setting(hierarchy.line(cls), attribute)}
+    return setting.name in setters and setters <= {"__init__", setting.name}
+
+
+def _setting(line: tuple[object, ...], attribute: str) -> Iterator[str]:
+    """Yield the names of the methods that set an attribute of their object."""
+    for cls in line:
+        if isinstance(cls, Class):
+            for scope in cls.file.children.get(cls.scope, ()):
+                params = cls.file.scopes[scope].params
+                own = params[0].name if params else ""
+                if any(one.base == Name(own) and one.key == attribute for one in cls.file.stores(scope)):
+                    yield cls.file.scopes[scope].name
+
+
+def _reaches(project: Project, value: Instance, order: Function, index: int) -> bool:
+    """Whether `__iter__` reaches a call: it is in no branch, or in one that a true attribute leads to."""
+    file, call = order.file, order.file.calls[index]
+    own = Name(file.scopes[order.scope].params[0].name)
+    for number in file.regions(call.region):
+        region = file.facts.regions[number]
+        if region.kind in ("for", "while", "with"):
+            continue
+        test = region.expr
+        if region.kind != "if" or not region.holds or not isinstance(test, Attribute) or test.value != own:
+            return False
+        given = project.world.values.attribute(value, test.attr)
+        if not any(isinstance(one, Const) and one.value for one in given):
+            return False
+    return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name, Starred
+from dllint.facts.nodes import Attribute, CallRef, Name, Starred, Subscript
 from dllint.facts.schema import Event, Expr, Region
 from dllint.inference import limits
 from dllint.inference.values import Frame, Function, Site
@@ -162,21 +162,27 @@ class TrainingLoops:
 
     @cached_property
     def _kept(self) -> dict[tuple[str, int], list[BatchLoop]]:
-        """The iterators that methods keep on their object: `self.batches = iter(self.loader)`, for `next(self.batches)`
-        in another method."""
+        """The iterators that outlive the function that makes them: `self.batches = iter(self.loader)` for
+        `next(self.batches)` in another method, and `batches[task] = iter(loaders[task])` with a parameter `batches`."""
         found: dict[tuple[str, int], list[BatchLoop]] = {}
-        for file, index in self.world.called("iter") if self._training else ():
-            call = file.calls[index]
-            cls = file.method_of(call.scope)
-            if cls is None or call.func != Name("iter") or len(call.args) != 1:
-                continue
-            for event in file.scopes[call.scope].events_of("assign"):
-                kept = event.target if event.value == CallRef(index) else None
-                own = isinstance(kept, Attribute) and kept.value == Name(file.scopes[call.scope].params[0].name)
-                methods = [one for one in file.children.get(cls, ()) if file.scopes[one].kind == "function"]
-                if own and kept is not None and any(self._taken(file, one, kept) for one in methods):
-                    region = event.region
-                    self._add(found, BatchLoop(file, call.scope, region, event, region, call.args[0].value))
+        making = dict.fromkeys((file, file.calls[index].scope) for file, index in self.world.called("iter"))
+        for file, scope in making if self._training else ():
+            params = [param.name for param in file.scopes[scope].params]
+            cls = file.method_of(scope)
+            for event in file.derived(iterators_made, scope):
+                kept = event.target
+                if not isinstance(kept, (Attribute, Subscript)) or not isinstance(kept.value, Name):
+                    continue
+                if isinstance(kept, Attribute) and cls is not None and kept.value.id in params[:1]:
+                    takers = [one for one in file.children.get(cls, ()) if file.scopes[one].kind == "function"]
+                elif isinstance(kept, Subscript) and kept.value.id in params:
+                    takers = [scope]
+                else:
+                    continue
+                if any(self._taken(file, one, kept) for one in takers):
+                    assert isinstance(event.value, CallRef)
+                    given = file.calls[event.value.index].args[0].value
+                    self._add(found, BatchLoop(file, scope, event.region, event, event.region, given))
         return found
 
     @cached_property
@@ -187,11 +193,10 @@ class TrainingLoops:
             file = self.world.files[path]
             around = {region for index in calls for region in file.regions(file.calls[index].region)}
             for taken, site in self._taking(file, scope, around):
-                for value in self.world.values.evaluate(taken.iterable, site):
-                    for function, frame in self.starting.iterating(value):
-                        for batches, inner in self._repeating(function, frame):
-                            for loader in self.starting.gone_through(batches.iterable, inner):
-                                found.setdefault((loader.file.path, loader.call), []).append((batches, taken))
+                for function, frame in self.starting.iterating(taken.iterable, site):
+                    for batches, inner in self._repeating(function, frame):
+                        for loader in self.starting.gone_through(batches.iterable, inner):
+                            found.setdefault((loader.file.path, loader.call), []).append((batches, taken))
         return found
 
     def _taking(self, file: SourceFile, scope: int, around: set[int]) -> Iterator[tuple[BatchLoop, Site]]:
@@ -216,10 +221,15 @@ class TrainingLoops:
         file, scope = function.file, function.scope
         events = file.scopes[scope].events
         yields = [event for event in events if event.kind == "yield"]
+        made = file.derived(iterators_made, scope) if yields else ()
         for event in events:
             if not any(file.facts.regions[one].kind in _LOOPS for one in file.regions(event.region)):
                 continue
             site = Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+            if event in made and event.target is not None and self._taken(file, scope, event.target):
+                assert isinstance(event.value, CallRef)
+                given = file.calls[event.value.index].args[0].value
+                yield BatchLoop(file, scope, event.region, event, event.region, given), site
             if event.kind == "yield" and isinstance(event.value, Starred):
                 yield BatchLoop(file, scope, event.region, event, event.region, event.value.value), site
             elif event.kind == "for" and event.value is not None and event.detail != "comp":
@@ -303,7 +313,8 @@ class TrainingLoops:
         """Whether a loop repeats its body: over epochs by name, over numbers, or while a condition is true."""
         if loop.kind == "while" or loop.expr is None:
             return True
-        for part in walk(loop.expr, file):
+        kept = [event.value for event in file.scopes[scope].events_of("assign") if event.target == loop.expr]
+        for part in (part for one in (loop.expr, *kept) if one is not None for part in walk(one, file)):
             if isinstance(part, CallRef) and last_name(file.calls[part.index].func) in _COUNTING:
                 return True
         return any(

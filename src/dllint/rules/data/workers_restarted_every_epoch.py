@@ -23,7 +23,9 @@ CODE = "DLL612"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
-        if not loader.api.dataset or loader.flag("persistent_workers") is not False or not loader.workers().possible:
+        if not loader.api.dataset and not loader.api.trainers:
+            continue
+        if loader.flag("persistent_workers") is not False or not loader.workers().possible:
             continue
         regime = next((one for one in project.regimes(loader) if _is_slow(one)), None)
         if regime is None or _is_better_so(project, loader):
@@ -36,7 +38,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             loader.file.path,
             loader.span,
             "main",
-            {"workers": regime.workers.described, "method": regime.described},
+            {
+                "workers": regime.workers.described,
+                "method": regime.described,
+                "option": loader.api.names.get("persistent_workers", "persistent_workers"),
+            },
             start_methods=(regime.method,),
             trace=project.chain(regime.arrival),
             related=epochs,
