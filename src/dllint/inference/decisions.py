@@ -185,7 +185,25 @@ class Known(ClosedValues):
                 return ANY if binding.expr is None else self._at(binding.expr, where, depth)
         elif not is_stable(self.world, expr, self.site):
             return ANY
+        else:
+            stored = self._stored(expr, depth)
+            if stored is not ANY:
+                return stored
         return self._concrete(self.world.values.evaluate(expr, self.site), depth)
+
+    def _stored(self, expr: Attribute, depth: int) -> Any:
+        """Return what a test gives that an object keeps in an attribute: `self.train = mode == "train"`."""
+        holders = self.world.values.evaluate(expr.value, self.site)
+        if len(holders) != 1 or depth == 0:
+            return ANY
+        holder = holders[0]
+        if not isinstance(holder, Instance) or not isinstance(holder.of, Class):
+            return ANY
+        line = (one for one in self.world.hierarchy.line(holder.of) if isinstance(one, Class))
+        stores = [(one, store) for one in line for store in self.world.stores.own_stores(one).get(expr.attr, ())]
+        if len(stores) != 1 or not isinstance(stores[0][1].value, (Compare, BoolOp, Not)):
+            return ANY
+        return self._at(stores[0][1].value, self.world.stores.store_site(holder, *stores[0]), depth)
 
     def returned(self, scope: int, depth: int) -> Any:
         # The names in the function are not those at the site.

@@ -30,6 +30,7 @@ from dllint.inference.values import (
     External,
     Function,
     Instance,
+    Keywords,
     Mapping,
     Module,
     Parsed,
@@ -84,6 +85,9 @@ def _is_near(world: Engine, base: Expr, site: Site) -> bool:
     """Whether an attribute is worth asking for: of the receiver in a known activation, or of a name for a module, a
     class, or what the same scope, its caller or the module creates. Those of configuration objects that functions pass
     on and on are hardly ever known, and costly to evaluate."""
+    if isinstance(base, Attribute):
+        # An object that `self` keeps: `self.args`
+        return isinstance(base.value, Name) and _is_near(world, base.value, site) and _is_own(world, base, site)
     if not isinstance(base, Name):
         return False
     found = world.symbols.lookup(base.id, site)
@@ -99,6 +103,19 @@ def _is_near(world: Engine, base: Expr, site: Site) -> bool:
         made = binding.expr.value if isinstance(binding.expr, Attribute) else None
         return isinstance(binding.expr, CallRef) or isinstance(made, Name)
     return binding.kind in ("import", "def")
+
+
+def _is_own(world: Engine, expr: Attribute, site: Site) -> bool:
+    """Whether an object sets an attribute once, to what a constructor that the project calls has made."""
+    holders = world.values.evaluate(expr.value, site)
+    if not holders or not all(_keeps(world, one, expr.attr, site) for one in holders):
+        return False
+    values = world.values.evaluate(expr, site)
+    return bool(values) and all(isinstance(one, (Mapping, Keywords)) or _is_made(one) for one in values)
+
+
+def _is_made(value: Value) -> bool:
+    return isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0
 
 
 def _is_made_by_caller(world: Engine, name: str, site: Site) -> bool:
@@ -127,7 +144,7 @@ def _keeps(world: Engine, value: Value, name: str, site: Site) -> bool:
         bases = {world.knowledge.canonical(one) for one in world.hierarchy.externals(value.of)}
         plain = bases.difference(_PLAIN).issubset(world.knowledge.without_state)
         return once and plain and not may_be_set_outside(world, value, name)
-    if isinstance(value, Mapping):
+    if isinstance(value, (Mapping, Keywords)):
         return _is_written(world, value, site)
     return isinstance(value, (Module, Class, Parsed))
 
@@ -170,11 +187,9 @@ def _is_plain_dict(world: Engine, expr: Expr, site: Site) -> bool:
 
 def _is_written(world: Engine, value: Value, site: Site) -> bool:
     """Whether a container has only what the project writes into it where it is made."""
-    return (
-        isinstance(value, Mapping)
-        and not any(world.mappings.changes_of(value))
-        and not is_handed_out(world, value, site.file)
-    )
+    if not isinstance(value, (Mapping, Keywords)) or any(world.mappings.changes_of(value)):
+        return False
+    return isinstance(value, Keywords) or not is_handed_out(world, value, site.file)
 
 
 def is_handed_out(world: Engine, value: Display | Mapping, file: SourceFile) -> bool:

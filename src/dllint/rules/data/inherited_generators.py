@@ -96,6 +96,8 @@ class InheritedGenerators:
         if not isinstance(func.value, (Name, Attribute, Subscript)):
             return
         site = self.world.call_site(run.file, index, run.frame)
+        if self.world.untaken(site):
+            return
         for value in self.world.values.evaluate(func.value, site):
             api = _api(value)
             if api is not None and isinstance(value, Instance) and value.file is not None and value.call >= 0:

@@ -181,7 +181,7 @@ class Generators:
                 drawn = isinstance(func, Attribute) and func.attr not in UNDRAWING and self._is(func.value, wanted, run)
                 if not drawn and self._from_outside(run, index):
                     drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
-                if drawn:
+                if drawn and not self.world.untaken(self.world.call_site(run.file, index, run.frame)):
                     yield run.file, call.span
 
     def _from_outside(self, run: WorkerRun, index: int) -> bool:

@@ -119,7 +119,8 @@ class Caches:
                         or not varies_by_item(self.world, run, one.key, value)
                     ):
                         continue
-                    if self._is_begun_here(run, one):
+                    where = Site(run.file, run.scope, one.region, (one.span.line, one.span.column), run.run.frame)
+                    if self._is_begun_here(run, one) or self.world.untaken(where):
                         continue
                     if self._is_once(run) or self._is_small(run, one.content, one.span):
                         continue
