@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Attribute, Expr, List, Name, Starred, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Expr, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Annotation, Event
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import without_calls
@@ -72,6 +72,15 @@ def setters_in(file: SourceFile, cls: int) -> list[tuple[str, ScopeRef]]:
         (file.scopes[scope].name, ScopeRef(scope))
         for scope in file.children.get(cls, ())
         if any(last_name(one.expr) == "setter" for one in file.scopes[scope].decorators)
+    ]
+
+
+def constructed_in(file: SourceFile, scope: int) -> list[tuple[str, Expr]]:
+    """Return the names that a scope binds once, to what a call returns."""
+    return [
+        (name, bindings[0].expr)
+        for name, bindings in file.bindings(scope).items()
+        if len(bindings) == 1 and isinstance(bindings[0].expr, CallRef)
     ]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Module, Site, Value
+from dllint.linking.derivations import constructed_in
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
@@ -115,12 +116,11 @@ class ChangedObjects:
         """The objects of the project's classes that the top level of a module makes, with their variables."""
         found: dict[_Key, str] = {}
         for file in self.world.files.values():
-            for name, bindings in file.bindings(0).items():
-                if len(bindings) == 1 and isinstance(bindings[0].expr, CallRef):
-                    index = bindings[0].expr.index
-                    for value in self.world.values.evaluate(bindings[0].expr, self.world.call_site(file, index, None)):
-                        if _key(value) == (file.path, index):
-                            found[file.path, index] = name
+            for name, made in file.derived(constructed_in, 0):
+                assert isinstance(made, CallRef)
+                for value in self.world.values.evaluate(made, self.world.call_site(file, made.index, None)):
+                    if _key(value) == (file.path, made.index):
+                        found[file.path, made.index] = name
         return found
 
     @cached_property
