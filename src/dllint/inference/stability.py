@@ -83,8 +83,8 @@ def _is_fixed(world: Engine, binding: Binding, where: Site, depth: int) -> bool:
 
 def _is_near(world: Engine, base: Expr, site: Site) -> bool:
     """Whether an attribute is worth asking for: of the receiver in a known activation, or of a name for a module, a
-    class, or what the same scope, its caller or the module creates. Those of configuration objects that functions pass
-    on and on are hardly ever known, and costly to evaluate."""
+    class, or what the same scope, its caller or the module creates. Those of configuration objects that come
+    from farther are hardly ever known, and costly to evaluate."""
     if isinstance(base, Attribute):
         # An object that `self` keeps: `self.args`
         return isinstance(base.value, Name) and _is_near(world, base.value, site) and _is_own(world, base, site)
