@@ -95,3 +95,15 @@ def test_unknown(code: str, told: Callable[..., Any]) -> None:
     found = told({"train.py": text.replace("SimpleNamespace(augment=True)", "args")}, select=[code])
 
     assert [one.code for one in found] == [code]
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("code", HAZARDS)
+@pytest.mark.parametrize("first", [False, True])
+def test_two_datasets_of_a_class(code: str, guard: str, first: bool, told: Callable[..., Any]) -> None:
+    text = program(code, guard, holds=first)
+    head, _, use = text.partition("def main")
+    other = program(code, guard, holds=not first).partition("def main")[2].replace("(files)", "_again(files)", 1)
+    found = told({"train.py": f"{head}def main{use}\n\ndef main{other}"}, select=[code])
+
+    assert [one.code for one in found] == [code]

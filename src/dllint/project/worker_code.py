@@ -29,8 +29,9 @@ from dllint.libraries.index import is_dataset_base
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import SourceFile
+from dllint.linking.source import RegionRef, ScopeRef, SourceFile
 from dllint.project.start_methods import Hop
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -108,6 +109,19 @@ class WorkerCode:
             found = self.world.objects.attribute(value, attr)
             if found and all(isinstance(one, Const) for one in found):
                 yield attr, found
+        yield from self._untaken(value)
+
+    def _untaken(self, value: Instance) -> Iterator[Hashable]:
+        """The branches in the methods of an object that are not taken for it."""
+        assert isinstance(value.of, Class)
+        if value.call < 0:
+            return
+        frame = self.world.receiver_frame(value)
+        line = [one for one in self.world.hierarchy.line(value.of) if isinstance(one, Class)]
+        for file, branch in ((one.file, each) for one in line for each in one.file.derived(branches_in, one.scope)):
+            scope, (region,), span = branch
+            if self.world.untaken(Site(file, scope, region, (span.line, span.column), frame)):
+                yield file.path, scope, region
 
     def _given(self, entry: Function, frame: Frame | None) -> Iterator[tuple[str, int]]:
         """The functions that an entry calls through attributes of its object that are no methods, and the classes of
@@ -285,6 +299,28 @@ def tests_in(file: SourceFile, cls: int) -> list[str]:
                 if isinstance(part, Attribute) and part.value == receiver:
                     found[part.attr] = None
     return [*found]
+
+
+def branches_in(file: SourceFile, cls: int) -> list[tuple[ScopeRef, RegionRef, Span]]:
+    """Return the branches in the methods of a class that depend on attributes of the receiver, each with its method and
+    the first call or assignment in it."""
+    found: dict[int, tuple[ScopeRef, RegionRef, Span]] = {}
+    for scope in file.children.get(cls, ()):
+        params = file.scopes[scope].params
+        if not params or file.scopes[scope].name == "__init__":
+            continue
+        receiver = Name(params[0].name)
+        places = [(file.calls[index].region, file.calls[index].statement) for index in file.calls_of(scope)]
+        places += [(store.event.region, store.event.span) for store in file.stores(scope)]
+        for region, span in places:
+            if region and region not in found and any(_asks(file, one, receiver) for one in file.regions(region)):
+                found[region] = (ScopeRef(scope), RegionRef(region), span)
+    return [*found.values()]
+
+
+def _asks(file: SourceFile, region: int, receiver: Name) -> bool:
+    test = file.facts.regions[region].expr
+    return test is not None and any(isinstance(part, Attribute) and part.value == receiver for part in walk(test, file))
 
 
 def _may_be_object(run: WorkerRun, base: Expr) -> bool:
