@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name, Subscript
+from dllint.facts.nodes import Attribute, Compare, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.activations import Seen
@@ -287,17 +287,20 @@ def asked_in(file: SourceFile, cls: int) -> list[str]:
 
 
 def tests_in(file: SourceFile, cls: int) -> list[str]:
-    """Return the attributes of the receiver in the tests around the calls in a class."""
+    """Return the attributes of the receiver in the tests and comparisons of a class."""
     found: dict[str, None] = {}
     for scope in file.children.get(cls, ()):
         params = file.scopes[scope].params
         receiver = Name(params[0].name) if params else None
-        regions = (file.calls[index].region for index in file.calls_of(scope))
-        for region in dict.fromkeys(one for around in dict.fromkeys(regions) for one in file.regions(around)):
-            test = file.facts.regions[region].expr
-            for part in walk(test, file) if test is not None else ():
-                if isinstance(part, Attribute) and part.value == receiver:
-                    found[part.attr] = None
+        regions = [file.calls[index].region for index in file.calls_of(scope)]
+        regions += [event.region for event in file.scopes[scope].events]
+        around = dict.fromkeys(one for region in dict.fromkeys(regions) for one in file.regions(region))
+        tests = [test for region in around if (test := file.facts.regions[region].expr) is not None]
+        parts = (part for expr, _, _, _ in expressions(file, scope) for part in walk(expr, file))
+        tests += (part for part in parts if isinstance(part, Compare))
+        for part in (part for test in tests for part in walk(test, file)):
+            if isinstance(part, Attribute) and part.value == receiver:
+                found[part.attr] = None
     return [*found]
 
 

@@ -18,6 +18,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.idle_draws import is_idle
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class InheritedGenerators:
         if not isinstance(func.value, (Name, Attribute, Subscript)):
             return
         site = self.world.call_site(run.file, index, run.frame)
-        if self.world.untaken(site):
+        if self.world.untaken(site) or is_idle(self.world, run, index):
             return
         for value in self.world.values.evaluate(func.value, site):
             api = _api(value)

@@ -18,6 +18,7 @@ from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions, Old
+from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.inherited_generators import runs_in_loop
 from dllint.span import Span
 
@@ -181,7 +182,8 @@ class Generators:
                 drawn = isinstance(func, Attribute) and func.attr not in UNDRAWING and self._is(func.value, wanted, run)
                 if not drawn and self._from_outside(run, index):
                     drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
-                if drawn and not self.world.untaken(self.world.call_site(run.file, index, run.frame)):
+                where = self.world.call_site(run.file, index, run.frame)
+                if drawn and not self.world.untaken(where) and not is_idle(self.world, run, index):
                     yield run.file, call.span
 
     def _from_outside(self, run: WorkerRun, index: int) -> bool:
@@ -234,6 +236,6 @@ class Generators:
                     return []
                 draws = name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name
                 # After an error, another item is drawn in the place of a broken one.
-                if draws and not self._handles_error(run, index):
+                if draws and not self._handles_error(run, index) and not is_idle(self.world, run, index):
                     found.append((run, index))
         return found
