@@ -70,9 +70,12 @@ class Construction:
                     queue.append((setter, hops))
             for index in function.file.calls_of(function.scope):
                 call = function.file.calls[index]
-                if value.call >= 0 and self._never_runs(value, self.world.call_site(function.file, index, None)):
+                called = self.world.calls.targets(function.file, index, frame)
+                targets = [one for one in called if one.function.key not in found]
+                asked = value.call >= 0 and call.region and targets
+                if asked and self._never_runs(value, self.world.call_site(function.file, index, None)):
                     continue
-                for target in self.world.calls.targets(function.file, index, frame):
+                for target in targets:
                     if target.function.key not in found and not limits.PIECE_DEPTH.reached(len(hops)):
                         hop = Hop(function.file, call.span, f"calls {target.function.name}", target.guessed)
                         found[target.function.key] = (*hops, hop)

@@ -97,11 +97,11 @@ class InheritedGenerators:
         if not isinstance(func.value, (Name, Attribute, Subscript)):
             return
         site = self.world.call_site(run.file, index, run.frame)
-        if self.world.untaken(site) or is_idle(self.world, run, index):
-            return
         for value in self.world.values.evaluate(func.value, site):
             api = _api(value)
             if api is not None and isinstance(value, Instance) and value.file is not None and value.call >= 0:
+                if self.world.untaken(site) or is_idle(self.world, run, index):
+                    return
                 yield (value.file, value.call), api, render(func.value, run.file), func.attr
 
     def _made_before(self, file: SourceFile, call: int, runs: list[WorkerRun]) -> bool:
