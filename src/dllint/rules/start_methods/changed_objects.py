@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, Name
@@ -31,11 +32,9 @@ class _Change(NamedTuple):
     """A statement that changes an object.
 
     Attributes:
-        attr: the attribute; None if only a run tells which.
         by: the functions that make the change: where the statement is, and the methods that it calls for it.
     """
 
-    attr: str | None
     file: SourceFile
     scope: int
     region: int
@@ -49,14 +48,15 @@ class ChangedObjects:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._changes: dict[str | None, dict[_Key, list[_Change]]] = {}
 
     def of(self, children: Children) -> Iterator[ChangedGlobal]:
         """The changed objects that child processes read."""
         globals_ = self.project.ask(ChangedGlobals)
         seen: set[_Key] = set()
-        for run in children.runs if self._changes else ():
+        for run in children.runs if self._objects else ():
             for key, read, span in self._reads(run):
-                changes = [one for one in self._changes[key] if one.attr in (None, read.attr)]
+                changes = self._changes_of(key, read.attr)
                 # An object that the processes or the import change too needs no change from the main program.
                 if key in seen or not changes or any(one.by & children.own for one in changes):
                     continue
@@ -68,10 +68,10 @@ class ChangedObjects:
                     yield ChangedGlobal(name, first.file, first.span, run.file, span, run.hops)
 
     def _reads(self, run: Run) -> Iterator[tuple[_Key, Attribute, Span]]:
-        """The changed attributes that a function reads of such objects, each with the first place."""
+        """The attributes that a function reads of such objects and that may change, each with the first place."""
         file, scope = run.file, run.scope
         loaded = file.facts.loaded
-        names = {name for name in self._attributes if scope in loaded.get(name, ())}
+        names = {name for name in self._settable if scope in loaded.get(name, ())}
         if not names and not any(scope in loaded.get(name, ()) for name in self._open_names):
             return
         for expr, span, region, _ in expressions(file, scope):
@@ -85,7 +85,7 @@ class ChangedObjects:
                     continue
                 for value in self.world.values.evaluate(part.value, site):
                     key = _key(value)
-                    if key in self._changes and not self._is_method(value, part.attr):
+                    if key in self._objects and not self._is_method(value, part.attr):
                         assert key is not None
                         yield key, part, span
 
@@ -101,15 +101,17 @@ class ChangedObjects:
         return self.world.hierarchy.method(value.of, attr) is not None
 
     @cached_property
-    def _attributes(self) -> frozenset[str]:
-        return frozenset(one.attr for changes in self._changes.values() for one in changes if one.attr is not None)
+    def _settable(self) -> frozenset[str]:
+        """The attributes that something sets on such objects, or their own methods."""
+        lines = (self.world.hierarchy.line(cls) for cls in self._classes)
+        owners = dict.fromkeys(one for line in lines for one in line if isinstance(one, Class))
+        own = (attr for owner in owners for attr in self.world.stores.own_stores(owner))
+        return self.world.stores.set_on_names.union(own)
 
     @cached_property
     def _open_names(self) -> frozenset[str]:
         """The variables with objects of which any attribute may change."""
-        return frozenset(
-            self._objects[key] for key, changes in self._changes.items() if any(one.attr is None for one in changes)
-        )
+        return frozenset(self._objects[key] for key in self._changes_in(None))
 
     @cached_property
     def _objects(self) -> dict[_Key, str]:
@@ -124,26 +126,37 @@ class ChangedObjects:
         return found
 
     @cached_property
-    def _changes(self) -> dict[_Key, list[_Change]]:
-        found: dict[_Key, list[_Change]] = {}
-        names = frozenset(self._objects.values())
-        for attr in sorted(self.world.stores.set_on_names) if names else ():
-            for file, store in self.world.stores.outside_stores(attr):
-                if last_name(store.base) not in names:
-                    continue
-                span = store.event.span
-                site = Site(file, store.scope, store.event.region, (span.line, span.column), None)
-                for value in self.world.values.evaluate(store.base, site):
-                    key = _key(value)
-                    if key in self._objects:
-                        assert key is not None
-                        by = frozenset({(file.path, store.scope)})
-                        change = _Change(attr, file, store.scope, store.event.region, span, by)
-                        found.setdefault(key, []).append(change)
-        for cls in dict.fromkeys(self._class_of(key) for key in self._objects):
-            for key, change in self._by_methods(cls):
+    def _classes(self) -> tuple[Class, ...]:
+        return tuple(dict.fromkeys(self._class_of(key) for key in self._objects))
+
+    def _changes_of(self, key: _Key, attr: str) -> list[_Change]:
+        """The changes of one attribute of an object."""
+        return [*self._changes_in(attr).get(key, ()), *self._changes_in(None).get(key, ())]
+
+    def _changes_in(self, attr: str | None) -> dict[_Key, list[_Change]]:
+        """The changes of an attribute of all objects, or those of which only a run tells the attribute."""
+        found = self._changes.get(attr)
+        if found is None:
+            found = self._changes[attr] = {}
+            both = chain(self._from_outside(attr) if attr is not None else (), self._by_methods(attr))
+            for key, change in both:
                 found.setdefault(key, []).append(change)
         return found
+
+    def _from_outside(self, attr: str) -> Iterator[tuple[_Key, _Change]]:
+        """The assignments `options.attr = value`."""
+        names = frozenset(self._objects.values())
+        for file, store in self.world.stores.outside_stores(attr):
+            if last_name(store.base) not in names:
+                continue
+            span = store.event.span
+            site = Site(file, store.scope, store.event.region, (span.line, span.column), None)
+            for value in self.world.values.evaluate(store.base, site):
+                key = _key(value)
+                if key in self._objects:
+                    assert key is not None
+                    by = frozenset({(file.path, store.scope)})
+                    yield key, _Change(file, store.scope, store.event.region, span, by)
 
     def _class_of(self, key: _Key) -> Class:
         file = self.world.files[key[0]]
@@ -151,22 +164,18 @@ class ChangedObjects:
         values = self.world.values.evaluate(CallRef(key[1]), site)
         return next(one.of for one in values if isinstance(one, Instance) and isinstance(one.of, Class))
 
-    def _by_methods(self, cls: Class) -> Iterator[tuple[_Key, _Change]]:
-        """The calls of methods that set attributes, on objects of modules."""
-        initial = self.project.datasets.construction.of_class(cls)
-        for owner in self.world.hierarchy.line(cls):
-            if not isinstance(owner, Class):
-                continue
-            stores = self.world.stores
-            setting: dict[tuple[int, str | None], None] = {
-                (one.scope, attr): None for attr, ways in stores.own_stores(owner).items() for one in ways
-            }
-            setting |= {(one.scope, None): None for one in stores.own_spreads(owner)}
-            for scope, attr in setting:
-                if (owner.file.path, scope) not in initial:
-                    yield from self._calls_of(owner, scope, attr)
+    def _by_methods(self, attr: str | None) -> Iterator[tuple[_Key, _Change]]:
+        """The calls of methods that set an attribute, on objects of modules."""
+        stores = self.world.stores
+        for cls in self._classes:
+            initial = self.project.datasets.construction.of_class(cls)
+            for owner in (one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)):
+                setting = stores.own_spreads(owner) if attr is None else stores.own_stores(owner).get(attr, ())
+                for scope in dict.fromkeys(one.scope for one in setting):
+                    if (owner.file.path, scope) not in initial:
+                        yield from self._calls_of(owner, scope)
 
-    def _calls_of(self, owner: Class, scope: int, attr: str | None) -> Iterator[tuple[_Key, _Change]]:
+    def _calls_of(self, owner: Class, scope: int) -> Iterator[tuple[_Key, _Change]]:
         todo, seen = [Function(owner.file, scope)], set[_Place]()
         while todo and not limits.MODULES_ABOVE.reached(len(seen)):
             function = todo.pop()
@@ -186,7 +195,7 @@ class ChangedObjects:
                 for key in keys & self._objects.keys():
                     assert key is not None
                     by = frozenset({*seen, (file.path, call.scope)})
-                    yield key, _Change(attr, file, call.scope, call.region, call.statement, by)
+                    yield key, _Change(file, call.scope, call.region, call.statement, by)
                 method = file.method_of(call.scope)
                 params = file.scopes[call.scope].params
                 of_itself = method is not None and bool(params) and call.func.value == Name(params[0].name)
