@@ -10,10 +10,11 @@ from urllib.parse import unquote
 
 _NAMES = re.compile(r"(?:readme|install(?:ation)?)(?:[_-]en)?(?:\.(?:md|rst|txt))?\Z", re.IGNORECASE)
 _CONTINUED = re.compile(r"\\\r?\n")
-_COMMAND = re.compile(r"\b(?:pip3?|conda|mamba)\s+(?:-\S+\s+)*(?:install|create)\s([^\n`&|;#]*)")
-_WHEEL = re.compile(r"\S*/torch-(\d+(?:\.\d+)+)(?=[-+%.])\S*\.whl\Z")
+_COMMAND = re.compile(r"\b(?:pip3?|conda|mamba)\s{1,8}(?:-\S{1,60}\s{1,8}){0,8}(?:install|create)\s([^\n`&|;#]*)")
+_WHEEL = re.compile(r"torch-(\d+(?:\.\d+)+)[-+%.]")
+"""The file of a wheel, at the end of its address."""
 _SAID = re.compile(
-    r"(?<![\w.-])(?P<name>(?:py)?torch|python)\b(?:\]\([^)\s]*\))?"
+    r"(?<![\w.-])(?P<name>(?:py)?torch|python)\b(?:\]\([^)\s]{0,200}\))?"
     r"(?P<between>(?:[^\w\n]|_|v(?=\d)|\bversions?\b){0,16})"
     r"(?<![\d.])(?P<version>\d+\.\d+(?:\.\d+)*)",
     re.IGNORECASE,
@@ -46,13 +47,12 @@ def is_readme(name: str) -> bool:
 def named_versions(text: str) -> Iterator[Named]:
     """Return what the commands of a text install in a certain version, and the versions of Python and torch that its
     sentences name. Words that leave other versions, "1.4 or later", name a lower bound."""
-    text = _CONTINUED.sub(" ", text)
-    for words in _COMMAND.findall(text):
-        for word in words.split():
-            wheel = _WHEEL.match(word)
-            if wheel is not None or "=" in word or ">" in word or "<" in word:
-                yield Named(f"torch=={wheel[1]}" if wheel is not None else word, False)
-    text = unquote(_COMMAND.sub(" ", text))
+    parts = _COMMAND.split(_CONTINUED.sub(" ", text))
+    for word in (word for words in parts[1::2] for word in words.split()):
+        wheel = _WHEEL.match(word.rpartition("/")[2]) if "/" in word and word.endswith(".whl") else None
+        if wheel is not None or "=" in word or ">" in word or "<" in word:
+            yield Named(f"torch=={wheel[1]}" if wheel is not None else word, False)
+    text = unquote(" ".join(parts[::2]))
     for found in _SAID.finditer(text):
         before = text[max(0, found.start() - _NEAR) : found.start()].rpartition("\n")[2]
         after = text[found.end() : found.end() + 2 * _NEAR].partition("\n")[0]

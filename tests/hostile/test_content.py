@@ -15,6 +15,7 @@ from dllint import screen, suppressions
 from dllint.documents import parse_json, parse_toml
 from dllint.facts.extract.tokens import Tokens
 from dllint.files import Undecodable, decode
+from dllint.readme_versions import named_versions
 from dllint.yaml_loader import parse_yaml
 
 Run = Callable[..., Any]
@@ -69,6 +70,18 @@ def test_comments_are_read_in_linear_time(comment: str) -> None:
 )
 def test_tokens_are_read_in_linear_time(text: str) -> None:
     within(2, lambda: Tokens(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("-pip " * 20_000, "pip install " + "/torch-1.1+" * 9_000, "torch](" * 15_000, "pip " + " " * MANY),
+        *("python " * 15_000 + "1." * 50_000, "pip install \\\n" * 20_000, "conda -n " * 15_000),
+    ],
+    ids=["options", "wheel", "links", "blanks", "version", "joined lines", "environments"],
+)
+def test_notes_are_read_in_linear_time(text: str) -> None:
+    within(1, lambda: list(named_versions(text)))
 
 
 @pytest.mark.parametrize("encoding", ["idna", "punycode"])

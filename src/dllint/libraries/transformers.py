@@ -15,7 +15,7 @@ _TRAINER = Hooks(
         "evaluate": ("get_eval_dataloader",),
         "predict": ("get_test_dataloader",),
     },
-    # trainer.py, `_inner_training_loop`: one DataLoader for all epochs, of which there are 3 by default
+    # trainer.py, `_inner_training_loop`: one DataLoader for all epochs, 3 by default
     epochs={"train": Epochs("num_train_epochs", of_options=True, instead=("max_steps",))},
 )
 _MAKES_LOADERS = TrainerApi(

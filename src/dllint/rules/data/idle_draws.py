@@ -29,7 +29,7 @@ def is_idle(world: World, run: WorkerRun, index: int) -> bool:
     )
     limit = next((one for one in limits if one is not None), None)
     values = world.values.evaluate(limit, site) if limit is not None and is_stable(world, limit, site) else ()
-    return bool(values) and all(isinstance(one, Const) and one.value == 0 and one.value is not None for one in values)
+    return bool(values) and all(isinstance(one, Const) and one.value == 0 for one in values)
 
 
 def _limit(test: Compare, drawn: CallRef) -> Expr | None:

@@ -110,7 +110,7 @@ class ChangedObjects:
 
     @cached_property
     def _open_names(self) -> frozenset[str]:
-        """The variables with objects of which any attribute may change."""
+        """The variables with objects whose attributes may all change."""
         return frozenset(self._objects[key] for key in self._changes_in(None))
 
     @cached_property
@@ -134,7 +134,7 @@ class ChangedObjects:
         return [*self._changes_in(attr).get(key, ()), *self._changes_in(None).get(key, ())]
 
     def _changes_in(self, attr: str | None) -> dict[_Key, list[_Change]]:
-        """The changes of an attribute of all objects, or those of which only a run tells the attribute."""
+        """The changes of one attribute of all objects; for None, those whose attribute only a run tells."""
         found = self._changes.get(attr)
         if found is None:
             found = self._changes[attr] = {}
