@@ -1,5 +1,6 @@
 """What an object never does to its own containers: in methods of classes that it is not of, and in those that its
-construction calls only under tests that are false for it (`if cache: self.read()`)."""
+construction calls only under tests that are false for it (`if cache: self.read()`), and in branches that it never
+takes."""
 
 from __future__ import annotations
 
@@ -12,14 +13,17 @@ from dllint.inference.values import Class, Function, Instance
 
 
 def omits(world: Engine, change: Change, receiver: Instance) -> bool:
-    """Whether an object never runs the method that changes a container of `self`, or of something that `self` keeps."""
+    """Whether an object never makes a change of a container of `self`, or of something that `self` keeps."""
     owner = change.file.method_of(change.scope)
     if owner is None or not isinstance(receiver.of, Class) or receiver.call < 0:
         return False
     params = change.file.scopes[change.scope].params
     if not params or _root(change.base) != Name(params[0].name):
         return False
-    if Class(change.file, owner) not in world.hierarchy.line(receiver.of):
+    cls = Class(change.file, owner)
+    if cls not in world.hierarchy.line(receiver.of):
+        return True
+    if change.region and world.untaken(change.site(world.stores.method_frame(receiver, cls, change.scope))):
         return True
     return _is_never_called(world, Function(change.file, change.scope), receiver, limits.CONSTRUCTOR_STEPS.most)
 
@@ -39,13 +43,9 @@ def _is_never_called(world: Engine, method: Function, receiver: Instance, depth:
         owner = caller.file.method_of(call.scope) if call is not None else None
         if call is None or owner is None or Class(caller.file, owner) not in line:
             return False
-        around = Function(caller.file, call.scope)
-        if around.name == "__init__":
-            frame = world.stores.init_frame(receiver, Class(caller.file, owner))
-        else:
-            frame = world.receiver_frame(receiver)
-        here = world.call_site(caller.file, caller.call, frame)
-        if not world.untaken(here) and not _is_never_called(world, around, receiver, depth - 1):
+        frame = world.stores.method_frame(receiver, Class(caller.file, owner), call.scope)
+        taken = not world.untaken(world.call_site(caller.file, caller.call, frame))
+        if taken and not _is_never_called(world, Function(caller.file, call.scope), receiver, depth - 1):
             return False
     return bool(callers)
 

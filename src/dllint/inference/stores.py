@@ -103,11 +103,7 @@ class Stores:
         """Return the site where the value of `self.attr = value` in a method of `owner` is evaluated, for this
         instance."""
         method = self._method_of(owner, store.scope)
-        frame: Frame | None = None
-        if owner.file.scopes[method].name == "__init__":
-            frame = self.init_frame(value, owner)
-        if frame is None:
-            frame = self.world.receiver_frame(value)
+        frame = self.method_frame(value, owner, method)
         return Site(
             owner.file,
             store.scope,
@@ -121,6 +117,12 @@ class Stores:
         while owner.file.scopes[scope].parent != owner.scope:
             scope = owner.file.scopes[scope].parent
         return scope
+
+    def method_frame(self, value: Instance, owner: Class, method: int) -> Frame:
+        """Return the activation of a method of `owner` for the instance: that of the constructor if it is one, else one
+        that knows only its receiver."""
+        made = self.init_frame(value, owner) if owner.file.scopes[method].name == "__init__" else None
+        return made or self.world.receiver_frame(value)
 
     def init_frame(self, value: Instance, owner: Class) -> Frame | None:
         """Return the activation of `owner.__init__` that constructed the instance; if the call is unknown, the one

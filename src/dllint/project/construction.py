@@ -81,22 +81,12 @@ class Construction:
                         found[target.function.key] = (*hops, hop)
                         queue.append((target.function, (*hops, hop)))
 
-    def leaves_out(self, value: Instance, where: Site) -> bool:
-        """Whether construction never comes to a place in a method for this object, but may for others of the class."""
-        place = (where.file.path, where.scope)
-        if isinstance(value.of, Class) and place in self.of_class(value.of) and place not in self.of(value):
-            return True
-        return self._never_runs(value, where)
-
     def _never_runs(self, value: Instance, site: Site) -> bool:
         """Whether a place in a method stands under a test that is false for this object."""
-        method = site.file.method_of(site.scope)
-        if not site.region or method is None:
+        owner = site.file.method_of(site.scope)
+        if not site.region or owner is None:
             return False
-        if site.file.scopes[site.scope].name == "__init__":
-            frame = self.world.stores.init_frame(value, Class(site.file, method))
-        else:
-            frame = self.world.receiver_frame(value)
+        frame = self.world.stores.method_frame(value, Class(site.file, owner), site.scope)
         return self.world.untaken(site._replace(frame=frame))
 
     def _setters(self, cls: Class, function: Function) -> Iterator[Function]:

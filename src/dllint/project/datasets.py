@@ -366,7 +366,6 @@ class Datasets:
         on the new object, or in the function that makes the container.
         """
         site, owner = value.written.site, value.owner
-        made = site.frame.receiver if site.frame is not None and isinstance(site.frame.receiver, Instance) else None
         for change in self.world.mappings.history(value):
             file = change.file
             made_here = file is site.file and change.scope == site.scope
@@ -377,15 +376,7 @@ class Datasets:
                 early = below or self.construction.fills(cls, place) or place in self._preparation.reached(cls)
                 if not early:
                     continue
-            if not self._is_skipped(change, value, made):
-                yield change
-
-    def _is_skipped(self, change: Change, value: Display | Mapping, made: Instance | None) -> bool:
-        """Whether a container is never filled here: under a test that is false where it is made, or for its object."""
-        where = self.world.mappings.changed_at(change, value)
-        if where.frame is not None:
-            return self.world.untaken(where)
-        return made is not None and self.construction.leaves_out(made, where)
+            yield change
 
     def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
         """The methods of a class that fill attributes and that the project calls where it constructs an object: `rows =
