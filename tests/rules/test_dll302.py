@@ -45,6 +45,59 @@ class Packed(Rows):
 )
 PAIRS = READ.replace("return self.rows[index]", "one, two = self.rows[index]\n        return open(self.paths[one])")
 OPENED = PACKED.replace("return self.rows[index]", "return open(os.path.join('a', self.rows[index] + '.txt'))")
+PREPARED = f"""{HEAD}
+import random
+
+class Rows(IterableDataset):
+    def __init__(self, path):
+        self.rows = json.load(open(path))  # DLL302
+
+    def shuffled(self):
+        order = []
+        for row in self.rows:
+            order.append(row)
+        random.shuffle(order)
+        for row in order:
+            yield row
+
+    def __iter__(self):
+        while True:
+            yield from self.shuffled()
+{TAIL}"""
+SEARCHED = f"""{HEAD}
+import random
+
+class Rows(IterableDataset):
+    def __init__(self, path):
+        self.rows = json.load(open(path))  # DLL302
+
+    def one(self, name):
+        for row in self.rows:
+            if row["name"] == name:
+                return row
+
+    def __iter__(self):
+        for name in open("names.txt"):
+            yield self.one(name)
+{TAIL}"""
+UNITS = f"""{HEAD}
+class Rows(IterableDataset):
+    def __init__(self, path):
+        self.units = {{one["key"]: one["unit"] for one in json.load(open(path))}}
+
+    def converted(self, items):
+        item = dict(next(items))
+        for key, unit in self.units.items():
+            if unit == "m":
+                item[key] = item[key] * 1000
+        yield item
+
+    def __iter__(self):
+        items = iter(range(9))
+        while True:
+            for item in self.converted(items):
+                yield item
+{TAIL}"""
 
 FOUND: dict[str, str] = {
     "records that the function sets which makes the dataset": dataset(
@@ -121,6 +174,8 @@ def build(path):
         extra="\n    def __iter__(self):\n        numbers = self.sampler.sample(self.rows)\n"
         "        for number in numbers:\n            yield dict(text=json.loads(self.rows[number]))\n",
     ).replace("Rows(Dataset)", "Rows(IterableDataset)"),
+    "lines that a method prepares anew for each epoch": PREPARED,
+    "a record that a method looks for again and again": SEARCHED,
     "lines looked up again and again": dataset(
         "self.rows = [line.strip() for line in open(path)]  # DLL302",
         extra="\n    def __iter__(self):\n        size = len(self.rows)\n        count = 0\n        while True:\n"
@@ -635,6 +690,10 @@ SILENT: dict[str, str] = {
         extra=READ.replace("return self.rows[index]", "return self.names['a'][self.label(self.rows[index])]")
         + "\n    def label(self, name):\n        return len(name)\n",
     ),
+    "units that each item goes through": UNITS,
+    "units that each item goes through, in a method that returns it": UNITS.replace(
+        "yield item\n\n", "return item\n\n"
+    ).replace("for item in self.converted(items):\n                yield item", "yield self.converted(items)"),
     "settings that an object holds": dataset(
         "self.rows = sorted(os.listdir(path))\nself.store = Store(path)",
         before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n\n"

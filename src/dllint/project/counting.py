@@ -1,4 +1,4 @@
-"""Counts the elements of a list or dict if the source determines their number."""
+"""Counts the elements of a list or dict if the source determines their number, and the loops around a place."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
-from dllint.facts.schema import Call, Expr
+from dllint.facts.schema import Call, Event, Expr
 from dllint.inference import limits
+from dllint.inference.changes import ADDING
 from dllint.inference.values import Const, Display, Function, Mapping, Site
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import SourceFile, last_name
@@ -54,6 +55,22 @@ def looped_calls(world: World, file: SourceFile, method: int, depth: int = 0) ->
         params = caller.file.scopes[call.scope].params
         if isinstance(call.func, Attribute) and params and call.func.value == Name(params[0].name):
             yield from looped_calls(world, caller.file, call.scope, depth + 1)
+
+
+def goes_through_per_item(world: World, file: SourceFile, scope: int, loop: Event) -> bool:
+    """Whether a method that runs again and again has a loop from which no item comes: each item goes through the whole
+    container, which is small then."""
+    if not called_in_loop(world, file, scope):
+        return False
+    bodies = {
+        index
+        for index, region in file.regions_of("for")
+        if region.parent == loop.region and region.span.line == loop.span.line
+    }
+    calls = (file.calls[index] for index in file.calls_of(scope))
+    adding = (one.region for one in calls if isinstance(one.func, Attribute) and one.func.attr in ADDING - {"update"})
+    giving = (event.region for event in file.scopes[scope].events_of("yield", "return"))
+    return not any(bodies.intersection(file.regions(region)) for region in (*adding, *giving))
 
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:

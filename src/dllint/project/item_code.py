@@ -23,6 +23,7 @@ from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.bound_names import named
+from dllint.project.counting import goes_through_per_item
 from dllint.project.item_expressions import adds_a_list, bound, calculates
 from dllint.project.item_run import Answers, ItemRun, Lookup
 from dllint.project.path_use import shows, takes_path
@@ -265,7 +266,9 @@ class ItemCode:
                 continue
             for event in run.events:
                 value_of = event.value if event.kind == "for" else None
-                if value_of is not None and any(run.part_of(part, attrs, names) for part in walk(value_of, run.file)):
+                if value_of is None or not any(run.part_of(part, attrs, names) for part in walk(value_of, run.file)):
+                    continue
+                if not (run.run.hops and goes_through_per_item(self.world, run.file, run.scope, event)):
                     return True
             if _looked_up_by_number(run, attrs, names):
                 return True
