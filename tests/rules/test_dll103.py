@@ -82,6 +82,30 @@ class Rows(Dataset):
         return back(torch.ones(8))
 """
     + TAIL,
+    "an attribute of the dataset that is called like one of tensors": """
+class Rows(Dataset):
+    def __init__(self):
+        self.is_cuda = torch.cuda.is_available()
+    def __getitem__(self, index):
+        x = torch.ones(8)
+        if self.is_cuda:
+            x = x.cuda()  # DLL103
+        return x
+"""
+    + TAIL,
+    "the same of a transform": """
+class OnGpu:
+    def __init__(self, use):
+        self.is_cuda = use
+    def __call__(self, x):
+        return x.cuda() if self.is_cuda else x  # DLL103
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = OnGpu(True)
+    def __getitem__(self, index):
+        return self.transform(torch.ones(8))
+"""
+    + TAIL,
     "a method of a known object": NAMED.replace("MARK", "  # DLL103").replace("Rows()", "Rows(Energies())"),
     "a dataset made in the statement that goes through its loader": f"""{HEAD}
 class Rows(Dataset):

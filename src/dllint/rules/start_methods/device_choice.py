@@ -9,7 +9,7 @@ from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, IfExp, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
-from dllint.inference.values import External, Instance, Site, Value
+from dllint.inference.values import Class, External, Instance, Site, Value
 from dllint.libraries.index import canonical
 from dllint.linking.conditions import render
 
@@ -36,7 +36,7 @@ def needs_tensor_on_gpu(world: World, test: Expr, holds: bool, site: Site, depth
         parts = [needs_tensor_on_gpu(world, part, holds, site, depth) for part in test.values]
         return any(parts) if (test.op == "and") is holds else all(parts)
     if isinstance(test, Attribute):
-        return holds and test.attr == "is_cuda"
+        return holds and test.attr == "is_cuda" and not _sets(world, test, site)
     if isinstance(test, Compare):
         asked = isinstance(test.left, Attribute) and test.left.attr == "type" and test.left.value
         of_device = isinstance(asked, Attribute) and asked.attr == "device"
@@ -44,6 +44,12 @@ def needs_tensor_on_gpu(world: World, test: Expr, holds: bool, site: Site, depth
     if not isinstance(test, Name) or not holds or limits.DEVICE_DEPTH.exceeded(depth):
         return False
     return _is_flag(world, test, site, depth + 1)
+
+
+def _sets(world: World, read: Attribute, site: Site) -> bool:
+    """Whether an attribute is one that an object of the project sets itself."""
+    owners = (one for one in world.values.evaluate(read.value, site) if isinstance(one, Instance))
+    return any(isinstance(one.of, Class) and world.objects.attribute(one, read.attr) for one in owners)
 
 
 def _is_flag(world: World, name: Name, site: Site, depth: int) -> bool:
