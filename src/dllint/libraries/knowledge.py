@@ -26,6 +26,7 @@ from dllint.inference.values import (
 from dllint.libraries import (
     absl,
     builtins,
+    callbacks,
     click,
     concurrent_futures,
     contents,
@@ -65,25 +66,6 @@ from dllint.libraries.torch import WITHOUT_STATE
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
 
-KEEPING = frozenset(
-    {
-        *("functools.partial", "functools.partialmethod", "functools.wraps", "functools.update_wrapper"),
-        *("functools.lru_cache", "functools.cache", "functools.cached_property", "functools.singledispatch"),
-        hydra.LAZY_CALL,
-        "collections.OrderedDict",
-    }
-)
-"""Functions that store the functions passed to them, without calling them."""
-_KEEPING_MODULES = frozenset(
-    {
-        *("abc", "ast", "copy", "copyreg", "dataclasses", "dis", "enum", "inspect", "logging", "pickle", "pprint"),
-        *("reprlib", "typing", "typing_extensions", "warnings", "weakref"),
-    }
-)
-"""Modules of the standard library whose functions store, inspect or print the functions passed to them. Source: their
-documentation."""
-_CALLING = frozenset({"absl.app.run", "typer.run", "trio.run", "anyio.run"})
-"""Functions of other packages that call what they are given at once. Source: their documentation."""
 _CARRYING = frozenset(
     {
         *(
@@ -113,13 +95,6 @@ _CARRYING = frozenset(
     }
 )
 """Packages whose objects may hold those of a project: containers, loaders, what was pickled, results of functions."""
-_KEEPING_BUILTINS = vars(python).keys() - {
-    *("all", "any", "filter", "iter", "map", "max", "min", "next", "open", "sorted", "sum")
-}
-"""Builtin functions, but for those that call the functions passed to them, or go through what calls them."""
-_CONTAINERS = ("dict().", "list().append", "list().insert", "list().extend", "set().", "str().")
-"""Methods of containers, which call nothing except the key function of a sort."""
-
 
 _DICT = Name("dict")
 
@@ -233,14 +208,12 @@ class Libraries:
         return () if later else contents.held_by(self.world, value)
 
     def calls_back(self, name: str) -> bool:
-        keeps = name in KEEPING or name in hydra.INSTANTIATING or name.startswith(_CONTAINERS)
-        # Parsers of subcommands, too: argparse.ArgumentParser().add_subparsers().add_parser().set_defaults
-        keeps = keeps or (name.startswith("argparse.") and name.endswith(".set_defaults"))
-        inspects = name.partition(".")[0] in _KEEPING_MODULES or name in _KEEPING_BUILTINS
-        return not (keeps or inspects or self.is_launcher(name) or self.passes_on(name))
+        keeps = name in hydra.INSTANTIATING or name == hydra.LAZY_CALL or self.is_launcher(name) or self.passes_on(name)
+        return not keeps and callbacks.calls_back(name)
 
-    def surely_calls(self, name: str) -> bool:
-        return name in _CALLING or name.partition(".")[0] in sys.stdlib_module_names or hasattr(python, name)
+    @staticmethod
+    def surely_calls(name: str) -> bool:
+        return callbacks.surely_calls(name)
 
     def hands_out(self, name: str) -> bool:
         root = name.partition(".")[0]

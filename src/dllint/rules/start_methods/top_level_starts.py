@@ -10,6 +10,7 @@ from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Call, Event, Operator
 from dllint.inference import limits
 from dllint.inference.values import External, Function, Instance, Site
+from dllint.libraries.callbacks import calls_later
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 _RUNNING = COMMAND_LINES | THREAD_EXECUTORS | THREAD_POOLS | {"threading.Thread", "threading.Timer"}
 """Callables with a class-like name that run the functions passed to them or to their objects, at once or when
 started."""
-
-_REGISTERING = frozenset({"signal.signal", "weakref.finalize", "sys.settrace", "threading.settrace"})
-"""Functions that keep a function for an event later."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,7 @@ def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
     callees = project.world.calls.callees(here.file, index, here.frame)
     return bool(callees) and all(
         isinstance(one, External)
-        and (one.name in _REGISTERING or (keeps_arguments(one.name) and canonical(one.name) not in _RUNNING))
+        and (calls_later(one.name) or (keeps_arguments(one.name) and canonical(one.name) not in _RUNNING))
         for one in callees
     )
 
