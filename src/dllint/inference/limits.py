@@ -187,6 +187,7 @@ OPTION_CALLERS = Limit("calls whose worker counts are compared with options", 12
 SEEDING_DEPTH = Limit("calls between worker_init_fn and a seed", 3)
 EXHAUSTION_DEPTH = Limit("steps between an iterator and its end", 8)
 CAP_CALLERS = Limit("functions on the way to a cap on OpenCV's threads", 60)
+COUNT_DEPTH = Limit("steps between a test and the number of workers that it asks for", 5)
 DEVICE_DEPTH = Limit("steps between a device and what chooses it", 5)
 DEVICE_PLACES = Limit("places that what is handed to another process may come from, asked whether it is on the GPU", 60)
 ANCESTORS = Limit("functions that lead to a fork", 60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Attribute, CallRef, Expr, List, Name, Starred, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Annotation, Event
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import without_calls
@@ -54,6 +54,20 @@ def stores_in_functions(file: SourceFile) -> dict[str, list[Store]]:
         for name, stores in stores_by_name(file, scope).items():
             found.setdefault(name, []).extend(stores)
     return found
+
+
+def worker_counts_in(file: SourceFile, scope: int) -> list[str]:
+    """Return the last names of the worker counts that the calls of a scope pass: `num_workers=args.workers`."""
+    arguments = (argument for index in file.calls_of(scope) for argument in file.calls[index].args)
+    counts = (name_of(one.value) for one in arguments if one.keyword in ("num_workers", "dataloader_num_workers"))
+    return [*dict.fromkeys(one for one in counts if one)]
+
+
+def name_of(expr: Expr) -> str | None:
+    """Return the last name of a variable, an attribute or an entry: that of `args["workers"]` is "workers"."""
+    if not isinstance(expr, Subscript):
+        return last_name(expr)
+    return expr.index.value if isinstance(expr.index, Constant) and isinstance(expr.index.value, str) else None
 
 
 def stores_of_items(file: SourceFile, scope: int) -> list[Store]:

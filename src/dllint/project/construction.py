@@ -13,6 +13,7 @@ from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
 from dllint.linking.derivations import setters_in
 from dllint.project.preparation import is_in_hook
 from dllint.project.start_methods import Hop
+from dllint.project.without_workers import WithoutWorkers
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -29,6 +30,7 @@ class Construction:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.without_workers = WithoutWorkers(world)
         self._of_classes: dict[tuple[str, int], Runs] = {}
         self._of_objects: dict[Instance, Runs] = {}
 
@@ -82,12 +84,13 @@ class Construction:
                         queue.append((target.function, (*hops, hop)))
 
     def _never_runs(self, value: Instance, site: Site) -> bool:
-        """Whether a place in a method stands under a test that is false for this object."""
+        """Whether a place in a method stands under a test that is false for this object, with workers."""
         owner = site.file.method_of(site.scope)
         if not site.region or owner is None:
             return False
         frame = self.world.stores.method_frame(value, Class(site.file, owner), site.scope)
-        return self.world.untaken(site._replace(frame=frame))
+        where = site._replace(frame=frame)
+        return self.world.untaken(where) or self.without_workers.only(where)
 
     def _setters(self, cls: Class, function: Function) -> Iterator[Function]:
         """The setters of properties that a method runs when it assigns to them: `self.path = path`."""

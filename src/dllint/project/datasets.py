@@ -197,6 +197,20 @@ class Datasets:
 
     # What is kept
 
+    def stored(self, value: Instance, owner: Class, store: Store) -> tuple[Site, Values] | None:
+        """The values that an assignment in a method of `owner` stores on an object, and where they are evaluated; None
+        if it does not store them in a run with workers."""
+        site = self.world.stores.store_site(value, owner, store)
+        if self.world.stores.skipped(site) or self.construction.without_workers.only(site):
+            return None
+        return site, tuple(filter(self._with_workers, self.world.values.evaluate(store.value, site)))
+
+    def _with_workers(self, value: Value) -> bool:
+        """Whether an object is made in runs with workers, too: not `open(path) if count == 0 else None`."""
+        if not isinstance(value, Instance) or value.file is None or value.call < 0:
+            return True
+        return not self.construction.without_workers.only(self.world.call_site(value.file, value.call, value.frame))
+
     def kept(self, value: Instance) -> list[Kept]:
         """The attributes that an object keeps when its workers start, in source order.
 
@@ -229,13 +243,13 @@ class Datasets:
                         continue
                     if self.world.stores.overridden(value, owner, store):
                         continue
-                    site = self.world.stores.store_site(value, owner, store)
-                    if self.world.stores.skipped(site):
+                    stored = self.stored(value, owner, store)
+                    if stored is None:
                         continue
+                    site, values = stored
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):
                         continue
-                    values = self.world.values.evaluate(store.value, site)
                     values = self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}"))
                     place = (owner.file.path, method)
                     hops = self.construction.of(value).get(place)

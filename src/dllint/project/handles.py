@@ -384,10 +384,10 @@ class Handles:
                 continue
             for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
-                    site = self.world.stores.store_site(value, owner, store)
-                    if self.world.stores.skipped(site):
+                    stored = self.project.datasets.stored(value, owner, store)
+                    if stored is None:
                         continue
-                    values = self.world.values.evaluate(store.value, site)
+                    site, values = stored
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
                         later = self._put_later(one, cls)
                         for part in self.world.mappings.flattened(one):
