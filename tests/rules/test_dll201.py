@@ -254,6 +254,29 @@ def build():
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
 """,
     },
+    "set on the datasets inside another by a method that is no item's": {
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    transform = None
+    def __getitem__(self, index):
+        return index
+
+class Both(Dataset):
+    def __init__(self, parts):
+        self.parts = parts
+        self.prepare()
+    def prepare(self):
+        for part in self.parts:
+            part.transform = lambda row: row  # DLL201
+    def __getitem__(self, index):
+        return self.parts[0][index]
+
+def build():
+    return DataLoader(Both([Rows(), Rows()]), num_workers=2, multiprocessing_context="spawn")
+""",
+    },
     "three files from its launcher": {
         "launch.py": """\
 import torch.multiprocessing as mp
@@ -465,6 +488,25 @@ class Faces(ImageFolder):
 def build():
     faces = Faces("faces", is_valid_file=lambda name: name.endswith(".png"))
     return DataLoader(faces, num_workers=2, multiprocessing_context="spawn")
+""",
+    "a lambda that an item of a dataset sets on another": """
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    transform = None
+    def __getitem__(self, index):
+        return index
+
+class Both(Dataset):
+    def __init__(self, parts):
+        self.parts = parts
+    def __getitem__(self, index):
+        for part in self.parts:
+            part.transform = lambda row: row
+        return self.parts[0][index]
+
+def build():
+    return DataLoader(Both([Rows(), Rows()]), num_workers=2, multiprocessing_context="spawn")
 """,
     "a lambda given to a class without a constructor": """
 class Rows(Dataset):

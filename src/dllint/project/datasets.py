@@ -57,6 +57,12 @@ class Kept:
         return self.store.event.value_span or self.store.event.span
 
 
+_IN_WORKERS = frozenset(
+    {*("__getitem__", "__iter__", "__next__", "__getitems__"), *("__getstate__", "__setstate__", "__del__")}
+)
+"""Methods of datasets that workers run, and those that run around pickling."""
+
+
 class Piece(NamedTuple):
     """A value inside an object, with its attribute path ("transform", "transform.ops").
 
@@ -229,15 +235,7 @@ class Datasets:
                 for store in stores:
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
-                    if name in (
-                        "__getitem__",
-                        "__iter__",
-                        "__next__",
-                        "__getitems__",
-                        "__getstate__",
-                        "__setstate__",
-                        "__del__",
-                    ):
+                    if name in _IN_WORKERS:
                         continue
                     if name == "__init__" and self._overridden(value.of, owner):
                         continue
@@ -367,11 +365,18 @@ class Datasets:
             if not self.is_dataset(owner) and (value.frame is None or value.frame.actuals is None):
                 continue
             site = one.site_for(value)
-            if self.world.stores.skipped(site):
+            if self.world.stores.skipped(site) or self._runs_in_workers(one.file, one.store.scope):
                 continue
             values = self.world.values.evaluate(one.store.value, site)
             found.append(Kept(one.attr, one.file, one.store.scope, one.store, site, None, values, at_once=one.at_once))
         return found
+
+    def _runs_in_workers(self, file: SourceFile, scope: int) -> bool:
+        """Whether a function is a method of a dataset that reads an item."""
+        owner = file.method_of(scope)
+        if owner is None or file.scopes[scope].name not in _IN_WORKERS:
+            return False
+        return self.derives(Class(file, owner)) or self.wraps(Class(file, owner))
 
     def filling(self, value: Display | Mapping) -> Iterator[Change]:
         """The changes of a container that happen before workers start.
