@@ -174,6 +174,10 @@ def build(path):
         extra="\n    def __iter__(self):\n        numbers = self.sampler.sample(self.rows)\n"
         "        for number in numbers:\n            yield dict(text=json.loads(self.rows[number]))\n",
     ).replace("Rows(Dataset)", "Rows(IterableDataset)"),
+    "records of the names of files, with some under a constant": dataset(
+        "self.names = tuple(os.listdir(path))\nself.rows = json.load(open('rows.json'))  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return self.rows['train'][self.names[index]], self.rows['all']"),
+    ),
     "lines that a method prepares anew for each epoch": PREPARED,
     "a record that a method looks for again and again": SEARCHED,
     "lines looked up again and again": dataset(
@@ -689,6 +693,13 @@ SILENT: dict[str, str] = {
         "self.rows = sorted(os.listdir(path))",
         extra=READ.replace("return self.rows[index]", "return self.names['a'][self.label(self.rows[index])]")
         + "\n    def label(self, name):\n        return len(name)\n",
+    ),
+    "numbers of names, one of which is a constant": dataset(
+        "self.names = tuple(os.listdir(path))\nself.numbers = json.load(open('numbers.json'))",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "name = self.names[index]\n        other = 'none'\n        return self.numbers[name], self.numbers[other]",
+        ),
     ),
     "units that each item goes through": UNITS,
     "units that each item goes through, in a method that returns it": UNITS.replace(

@@ -28,6 +28,23 @@ def is_of_class(run: ItemRun, item: Expr) -> bool:
     return isinstance(name, str) and _CLASSES.search(name) is not None
 
 
+def is_beside_constants(run: ItemRun, item: Expr) -> bool:
+    """Whether the function also takes an entry from the same dict under a name that it knows: `ids[emotion]` beside
+    `ids["neutral"]`. Its keys are names then, which many items share."""
+    if not isinstance(item, Subscript):
+        return False
+    others = (one.index for one in run.expressions if isinstance(one, Subscript) and one.value == item.value)
+    return any(isinstance(one, Constant) and isinstance(one.value, str) for each in others for one in _keys(run, each))
+
+
+def _keys(run: ItemRun, key: Expr) -> list[Expr]:
+    """A key, or what the function assigns to the name of it."""
+    if not isinstance(key, Name):
+        return [key]
+    assigned = [one.value for one in run.events if one.kind == "assign" and one.target == key and one.value is not None]
+    return assigned or [key]
+
+
 def _name_of(run: ItemRun, key: Expr | None) -> object:
     """The name or the key that says what a key is: "label" for `str(row["label"])`, "labels" for
     `self.labels[index].item()`."""

@@ -11,7 +11,7 @@ from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.arrays import Array
-from dllint.project.class_keys import is_of_class
+from dllint.project.class_keys import is_beside_constants, is_of_class
 from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
@@ -112,7 +112,8 @@ def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, hel
 
 def _by_item(code: ItemCode, value: Instance, attr: str, holder: Class, by: By = "index") -> bool:
     """Whether workers look up what belongs to an item, and not to its class, or iterate over it all."""
-    if any(not is_of_class(run, one) for run, items in code.items(value, attr, holder, by) for one in items):
+    items = ((run, one) for run, found in code.items(value, attr, holder, by) for one in found)
+    if any(not is_of_class(run, one) and not is_beside_constants(run, one) for run, one in items):
         return True
     return by == "index" and any(ask(value, attr, holder) for ask in (code.iterated, code.drawn))
 
