@@ -178,6 +178,10 @@ def build(path):
         "self.names = tuple(os.listdir(path))\nself.rows = json.load(open('rows.json'))  # DLL302",
         extra=READ.replace("return self.rows[index]", "return self.rows['train'][self.names[index]], self.rows['all']"),
     ),
+    "a list for each record, to which others are added": dataset(
+        "lines = open(path).readlines()\nself.rows = [[] for line in lines]  # DLL302\n"
+        "for number, line in enumerate(lines):\n    self.rows[number].append(line.split())"
+    ),
     "lines that a method prepares anew for each epoch": PREPARED,
     "a record that a method looks for again and again": SEARCHED,
     "lines looked up again and again": dataset(
@@ -701,6 +705,7 @@ SILENT: dict[str, str] = {
             "name = self.names[index]\n        other = 'none'\n        return self.numbers[name], self.numbers[other]",
         ),
     ),
+    "an empty list for each record": dataset("self.rows = [[] for line in open(path)]"),
     "units that each item goes through": UNITS,
     "units that each item goes through, in a method that returns it": UNITS.replace(
         "yield item\n\n", "return item\n\n"

@@ -208,7 +208,9 @@ class Records(Readings):
             reading = self.object(expr.element, inside(expr, site), 0)
             if reading is not None:
                 return Held(reading.gone_through(), None)
-            reading = self._new_for_each_record(expr, site)
+            # An empty list per record holds what is added to it, if anything.
+            empty = isinstance(expr.element, (Tuple, List, Dict)) and not expr.element.children()
+            reading = None if empty else self._new_for_each_record(expr, site)
             if reading is not None:
                 return Held(reading, None)
             size = self._generated(value, expr.element)
