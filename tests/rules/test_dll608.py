@@ -31,6 +31,44 @@ FOUND: dict[str, str] = {
     "        return self.q.qsize()  # DLL608\n",
 }
 
+CALLED = """\
+import random
+import numpy as np
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def seed(number=0):
+    np.random.seed(number)
+
+def train(rank=0):
+    print(rank)
+
+def choose():
+    return train
+
+def either(rank=0):
+    if rank:
+        return train
+
+class Base:
+    def make(self):
+        pass
+
+def main(other):
+    {statement}
+"""
+FOUND |= {
+    f"called: {one}": CALLED.format(statement=f"{one}  # DLL608")
+    for one in (
+        "DataLoader([1], num_workers=2, worker_init_fn=seed(1))",
+        "DataLoader([1], num_workers=2, worker_init_fn=random.seed(1))",
+        "mp.Process(target=train(), args=())",
+        "mp.get_context('spawn').Process(None, train(1))",
+        "mp.spawn(train(0), nprocs=2)",
+        "mp.spawn(fn=train(0), nprocs=2)",
+    )
+}
+
 SILENT: dict[str, str] = {
     "the module": "import multiprocessing, queue\n" + TRY.format(error="queue.Empty"),
     "the old name": "import multiprocessing\nimport queue as Queue\n" + TRY.format(error="Queue.Empty"),
@@ -44,6 +82,20 @@ SILENT: dict[str, str] = {
     "a queue": "import multiprocessing\nq = multiprocessing.Queue()\nq.get_nowait()\nq.put(1, block=False)\n",
     "a simple queue": "import multiprocessing as mp\nq = mp.SimpleQueue()\nq.put(1)\nq.get()\nq.empty()\nq.close()\n",
     "of threads": "import multiprocessing, queue\nq = queue.SimpleQueue()\nq.get_nowait()\nq.get(timeout=1)\n",
+}
+SILENT |= {
+    f"passed: {one}": CALLED.format(statement=one)
+    for one in (
+        "DataLoader([1], num_workers=2, worker_init_fn=seed)",
+        "DataLoader([1], num_workers=2, worker_init_fn=other(1))",
+        "DataLoader([1], num_workers=2, worker_init_fn=None)",
+        "mp.Process(target=choose())",
+        "mp.Process(target=either(other))",
+        "mp.Process(target=other.make())",
+        "mp.Process(target=Base().make())",
+        "mp.Process(target=train)",
+        "mp.spawn(choose(), nprocs=2)",
+    )
 }
 
 

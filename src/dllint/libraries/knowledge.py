@@ -38,6 +38,7 @@ from dllint.libraries import (
     registries,
     replaced_fields,
     texts,
+    without_results,
 )
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.configurable import from_configuration
@@ -129,6 +130,7 @@ class Libraries:
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
             **texts.RESULTS,
+            **without_results.RESULTS,
             **hydra.RESULTS,
             **ray.RESULTS,
             **concurrent_futures.RESULTS,

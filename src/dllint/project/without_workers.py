@@ -29,7 +29,7 @@ class WithoutWorkers:
         self.origins = Origins(world)
 
     def only(self, site: Site) -> bool:
-        """Whether a place is reached only where the number of workers is 0, and nothing says that it always is."""
+        """Whether a place is reached only where the number of workers, which can be another, is 0."""
         for index in site.file.regions(site.region):
             entry = site.file.facts.regions[index]
             if entry.kind == "if" and entry.expr is not None:

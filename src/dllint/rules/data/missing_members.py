@@ -1,4 +1,5 @@
-"""Members of multiprocessing that do not exist, and calls with arguments that it does not accept."""
+"""Members of multiprocessing that do not exist, calls with arguments that it does not accept, and functions that are
+called where they should be passed."""
 
 from __future__ import annotations
 
@@ -6,14 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Event, Expr
-from dllint.inference.values import Const, External, Site
+from dllint.inference.values import NONE, Const, External, Function, Site
 from dllint.libraries.index import canonical
 from dllint.libraries.multiprocessing import SIMPLE_QUEUE
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
+from dllint.project.loaders import written
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -28,12 +30,13 @@ class Misuse:
     """A member or an argument that multiprocessing does not have.
 
     Attributes:
-        kind: "exception" (`mp.Queue.Empty`), "array" (`manager.Array("d", 4)`), "simple" (`SimpleQueue.get_nowait`).
+        kind: "exception" (`mp.Queue.Empty`), "array" (`manager.Array("d", 4)`), "simple" (`SimpleQueue.get_nowait`),
+            "called" (`Process(target=train())`), "seeding" (`worker_init_fn=np.random.seed(1)`).
         what: the member or argument as written.
         exact: whether the span covers the expression alone.
     """
 
-    kind: Literal["exception", "array", "simple"]
+    kind: Literal["exception", "array", "simple", "called", "seeding"]
     file: SourceFile
     span: Span
     statement: Span
@@ -55,6 +58,29 @@ class Misuses:
             if "multiprocessing" in file.imported_packages() or "torch" in file.imported_packages():
                 yield from self._exceptions(file)
                 yield from self._calls(file)
+        for launch in self.project.launches.blind():
+            if launch.target is not None and launch.target.expr is not None and launch.target.site is not None:
+                yield from self._called("called", launch.file, launch.call, launch.target.expr, launch.target.site)
+        for loader in self.project.loaders:
+            given = written(loader, "worker_init_fn")
+            if given is not None:
+                yield from self._called("seeding", loader.file, loader.call, given, loader.site)
+
+    def _called(
+        self, kind: Literal["called", "seeding"], file: SourceFile, index: int, given: Expr, site: Site
+    ) -> Iterator[Misuse]:
+        """The misuse in a call that passes the result of a function, None, in place of the function. A method may have
+        another result in a subclass."""
+        call = file.calls[index]
+        if not isinstance(given, CallRef) or site.file is not file:
+            return
+        callees = self.world.calls.callees(file, given.index, site.frame)
+        plain = bool(callees) and all(
+            isinstance(one, External) or (isinstance(one, Function) and one.receiver is None) for one in callees
+        )
+        if plain and set(self.world.values.evaluate(given, site)) == {NONE}:
+            span = next((one.value_span for one in call.args if one.value == given), call.span)
+            yield Misuse(kind, file, span, call.statement, file.calls[given.index].func, "target", True)
 
     def _exceptions(self, file: SourceFile) -> Iterator[Misuse]:
         """The misuses in `except mp.Queue.Empty:` and `raise mp.Queue.Full`."""

@@ -1,4 +1,5 @@
-"""DLL608: members and arguments that multiprocessing does not have."""
+"""DLL608: members and arguments that multiprocessing does not have, and functions that are called where they should be
+passed."""
 
 from __future__ import annotations
 
@@ -28,6 +29,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             misuse.kind,
             {"what": render(misuse.what, misuse.file), "name": misuse.name},
             fixes=_fixes(misuse),
+            severity="warning" if misuse.kind == "seeding" else "error",
             statement=misuse.statement,
         )
 
