@@ -50,7 +50,6 @@ def reach(
     starts: Iterable[Reached],
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
     enter: Callable[[Target], bool] = lambda target: True,
-    most: limits.Limit = limits.PROCESS_FUNCTIONS,
     again: bool = False,
     guesses: bool = True,
 ) -> Iterator[Reached]:
@@ -64,7 +63,7 @@ def reach(
     seen = Seen(world)
     queue = deque(starts)
     first: dict[tuple[str, int], Frame | None] = {}
-    while queue and not most.reached(len(seen)):
+    while queue and not limits.PROCESS_FUNCTIONS.reached(len(seen)):
         here = queue.popleft()
         key = (here.file.path, here.scope)
         if not seen.add(here.file, here.scope, here.frame):

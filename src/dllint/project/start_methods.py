@@ -64,7 +64,6 @@ class Origin:
     text: str
     launch: Launch | None
     through: tuple[Hop, ...] = ()
-    explicit: bool = True
     guessed: bool = False
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Param
-from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Value, Values
+from dllint.inference.values import Class, Const, External, Function, Instance, Value, Values
 from dllint.libraries.index import canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
@@ -34,16 +34,16 @@ _DRAWING = frozenset({"randperm", "permutation", "permuted", "shuffle", "sample"
 """Last names of the functions that choose an order."""
 
 
-def samplers(project: Project, loader: Loader, kind: str, frame: Frame | None = None) -> Iterator[Instance]:
+def samplers(project: Project, loader: Loader, kind: str) -> Iterator[Instance]:
     """The samplers of the torch class `kind` that a loader receives, also inside a batch sampler, except those in
     unreachable branches."""
-    return (value for value in _made(project, loader, frame) if is_a(project, value, kind))
+    return (value for value in _made(project, loader) if is_a(project, value, kind))
 
 
-def _made(project: Project, loader: Loader, frame: Frame | None) -> Iterator[Instance]:
+def _made(project: Project, loader: Loader) -> Iterator[Instance]:
     """The samplers and batch samplers that a loader receives, and the samplers inside the latter."""
-    values = [*loader.argument("sampler", frame).values]
-    for value in loader.argument("batch_sampler", frame).values:
+    values = [*loader.argument("sampler").values]
+    for value in loader.argument("batch_sampler").values:
         values.append(value)
         if isinstance(value, Instance) and is_a(project, value, _BATCHES):
             values += argument(project, value, _BATCHES, "sampler") or ()
@@ -85,7 +85,7 @@ def is_a(project: Project, value: Value, kind: str) -> bool:
 def seeded_samplers(project: Project, loader: Loader) -> Iterator[Instance]:
     """The samplers and batch samplers of a loader that are objects of the project's classes and shuffle by a generator
     that their epoch seeds."""
-    return (value for value in _made(project, loader, None) if _seeded_by_epoch(project, value))
+    return (value for value in _made(project, loader) if _seeded_by_epoch(project, value))
 
 
 def _seeded_by_epoch(project: Project, value: Instance) -> bool:
