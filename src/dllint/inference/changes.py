@@ -430,14 +430,14 @@ def changes_in(file: SourceFile) -> Iterator[Change]:
     """Yield the mutations that a file writes."""
     for scope in range(len(file.scopes)):
         for store in file.stores(scope):
-            at = (store.event.span.line, store.event.span.column)
+            at = store.event.span.start
             yield Change("set", file, scope, store.event.region, at, store.base, store.key, store.value)
         for spread in file.spreads.get(scope, ()):
-            at = (spread.event.span.line, spread.event.span.column)
+            at = spread.event.span.start
             kind = "merge" if spread.key is None else "set"
             yield Change(kind, file, scope, spread.event.region, at, spread.base, spread.key, spread.value)
         for event in file.scopes[scope].events:
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             target = event.target
             if event.kind == "delete" and isinstance(target, (Attribute, Subscript)):
                 key = target.attr if isinstance(target, Attribute) else target.index
@@ -458,7 +458,7 @@ def _is_number(expr: Expr | None) -> bool:
 
 
 def _called(call: Call, kind: str, base: Expr, file: SourceFile) -> Iterator[Change]:
-    at = (call.statement.line, call.statement.column)
+    at = call.statement.start
     where = (file, call.scope, call.region, at, base)
     plain = [argument.value for argument in call.args if argument.keyword is None]
     if kind == "merge":

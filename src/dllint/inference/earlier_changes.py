@@ -37,7 +37,7 @@ class EarlierChanges:
         for value in values:
             for change in self.of.under(value, key) if isinstance(value, (Mapping, Parsed, Data)) else ():
                 for where, call in self.of.called_in(change, value, (site.file.path, site.scope)):
-                    at = (call.statement.line, call.statement.column)
+                    at = call.statement.start
                     before = False if at == site.at else self._before(at, call.region, site)
                     if before is not None:
                         sure = before and not change.region

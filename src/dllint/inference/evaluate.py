@@ -443,7 +443,7 @@ class Evaluator:
         groups: list[Values] = []
         entry = function.file.scopes[function.scope]
         for event in entry.events_of("return"):
-            site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+            site = Site(function.file, function.scope, event.region, event.span.start, frame)
             if frame is None or not self.world.impossible(site):
                 groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
         if entry.end >= 0:

@@ -63,7 +63,7 @@ class Hierarchy:
 
     def _listed(self, cls: Class) -> Bases:
         scope = cls.file.scopes[cls.scope]
-        site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+        site = Site(cls.file, max(scope.parent, 0), scope.region, scope.header.start, None)
         groups: list[Values] = []
         memory = self.world.memory
         for base in scope.bases:
@@ -92,7 +92,7 @@ class Hierarchy:
     def made_bases(self, cls: Class) -> list[Instance]:
         """Return the classes that calls make and the class statement lists: `class Splits(namedtuple(…))`."""
         scope = cls.file.scopes[cls.scope]
-        site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+        site = Site(cls.file, max(scope.parent, 0), scope.region, scope.header.start, None)
         calls = [base.value for base in scope.bases if base.keyword is None]
         found = (one for base in calls for one in self.world.values.evaluate(base, site))
         return [one for one in found if isinstance(one, Instance)]
@@ -242,7 +242,7 @@ class Hierarchy:
         found: dict[Class, None] = {}
         for cls, expr in self._created:
             scope = cls.file.scopes[cls.scope]
-            site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+            site = Site(cls.file, max(scope.parent, 0), scope.region, scope.header.start, None)
             if any(value in meant for value in self.world.values.evaluate(expr, site)):
                 found.update(dict.fromkeys((cls, *self.subclasses(cls))))
         return tuple(limits.OVERRIDES.first(list(found)))

@@ -51,7 +51,7 @@ class ModuleStores:
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
                 if path is not None:
                     event = store.event
-                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    site = Site(file, scope, event.region, event.span.start, None)
                     binding = Binding("value", event, store.value, -1)
                     found.setdefault(str(store.key), {}).setdefault(path, []).append((binding, site))
 

@@ -326,7 +326,7 @@ class Objects:
     def _place(file: SourceFile, store: Store | Spread) -> Site:
         """Return the site where an assignment is evaluated, in any activation."""
         event = store.event
-        return Site(file, store.scope, event.region, (event.span.line, event.span.column), None)
+        return Site(file, store.scope, event.region, event.span.start, None)
 
     def _may_be(self, left: Value, right: Value) -> bool:
         """Whether two values may be the same object. Objects created by two different known calls are not."""
@@ -344,7 +344,7 @@ class Objects:
         if site.at == (0, 0):
             return None
         here = self._stored_here(expr, site)
-        starts = ((store.event.span.line, store.event.span.column) for store in here)
+        starts = (store.event.span.start for store in here)
         since = max((at for at in starts if at < site.at), default=(0, 0))
         if (
             expr.attr in self.world.stores.set_on_names
@@ -352,7 +352,7 @@ class Objects:
         ):
             return found
         for store in reversed(here):
-            at = (store.event.span.line, store.event.span.column)
+            at = store.event.span.start
             if at < site.at and site.file.encloses(store.event.region, site.region):
                 where = Site(site.file, site.scope, store.event.region, at, site.frame)
                 values = self.world.values.evaluate(store.value, where)

@@ -137,7 +137,7 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[tuple[str, Call]]
         for expr, span, region, statement in expressions(file, scope):
             for base, name in _attributes(expr, names):
                 call = Call(Getter(base, name), [], span, scope, region, statement)
-                found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
+                found.setdefault((name, scope), {}).setdefault(span.start, call)
     for place in sorted(found):
         yield from ((place[0], call) for call in found[place].values())
 

@@ -270,7 +270,7 @@ class SourceFile:
                         found.setdefault(name, []).append(binding)
             for event, name in self._set_among_globals(0) if not scope else ():
                 found.setdefault(name, []).append(Binding("value", event, incoming(event), -1))
-                found[name].sort(key=lambda one: _start(one.event) if one.event is not None else (0, 0))
+                found[name].sort(key=lambda one: one.event.span.start if one.event is not None else (0, 0))
         return found
 
     def _bound(self, event: Event) -> Iterator[tuple[str, Binding]]:
@@ -454,7 +454,7 @@ class SourceFile:
                             index = inside[event.region][number]
                             if self.facts.regions[index].expr == event.value:
                                 self._clauses[index] = event
-                                self._clauses_at.setdefault((_start(event), event.target, event.value), index)
+                                self._clauses_at.setdefault((event.span.start, event.target, event.value), index)
         return self._clauses
 
     def inside(self, comprehension: Comprehension, at: tuple[int, int], around: int) -> int:
@@ -528,7 +528,3 @@ def decorated(file: SourceFile, call: int) -> int:
 def declared_names(event: Event) -> list[str]:
     """Return the names of a `global` or `nonlocal` statement."""
     return event.detail if isinstance(event.detail, list) else []
-
-
-def _start(event: Event) -> tuple[int, int]:
-    return event.span.line, event.span.column

@@ -131,7 +131,7 @@ def _without(file: SourceFile, excluded: Collection[int], ends: Mapping[int, Map
     def runs(one: Event | Call | Scope, scope: int) -> bool:
         if one.region in excluded:
             return False
-        return scope not in ends or not ended(file, one.region, (one.span.line, one.span.column), ends[scope])
+        return scope not in ends or not ended(file, one.region, one.span.start, ends[scope])
 
     scopes = []
     for index, scope in enumerate(facts.scopes):

@@ -149,7 +149,7 @@ def _added(datasets: Datasets, change: Change, here: Site, depth: int) -> int | 
         if total is None or region.kind in ("while", "if", "try", "handler", "case"):
             return None
         if region.kind == "for" and region.expr is not None:
-            where = Site(here.file, change.scope, region.parent, (region.span.line, region.span.column), here.frame)
+            where = Site(here.file, change.scope, region.parent, region.span.start, here.frame)
             count = iterations(datasets, region.expr, where, depth + 1)
             total = None if count is None else total * count
     return total

@@ -466,7 +466,7 @@ class Project:
         # If no known call asks for workers, an unknown one must.
         found = dict.fromkeys(known or loader.argument(argument).values)
         for file, store in self.world.stores.outside_stores(argument):
-            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+            site = Site(file, store.scope, store.event.region, store.event.span.start, None)
             if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):
                 found.update(dict.fromkeys(self.world.values.evaluate(store.value, site)))
         return tuple(found)

@@ -138,7 +138,7 @@ class Programs:
                     if isinstance(store.key, str):
                         continue
                     event = store.event
-                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    site = Site(file, scope, event.region, event.span.start, None)
                     if not self._is_environ(store.base, site):
                         continue
                     for key in self.world.values.evaluate(store.key, site):

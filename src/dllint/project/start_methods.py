@@ -156,7 +156,7 @@ class StartMethods:
     def _of_call(self, file: SourceFile, index: int) -> list[Atom]:
         """The conditions under which a call runs."""
         call = file.calls[index]
-        return self._here(file, call.scope, call.region, (call.statement.line, call.statement.column))
+        return self._here(file, call.scope, call.region, call.statement.start)
 
     def _here(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Atom]:
         """The conditions in force at a place: the branches around it, and assertions before it."""
@@ -164,7 +164,7 @@ class StartMethods:
         asserted = self._asserted.get((file.path, scope))
         if asserted is None:
             asserted = self._asserted[file.path, scope] = [
-                ((event.span.line, event.span.column), event.region, list(atoms(event.value, True, file, scope)))
+                (event.span.start, event.region, list(atoms(event.value, True, file, scope)))
                 for event in file.scopes[scope].events
                 if event.kind == "assert" and event.value is not None
             ]
@@ -409,10 +409,10 @@ class StartMethods:
         call = file.calls[index]
         if self._upstream is not None and not self._upstream.leads(file, index):
             return
-        at = (call.statement.line, call.statement.column)
+        at = call.statement.start
         if not arrival.after < (call.span.end_line, call.span.end_column) or not at < arrival.until:
             return
-        if arrival.after != (0, 0) and (call.statement.line, call.statement.column) < arrival.after:
+        if arrival.after != (0, 0) and call.statement.start < arrival.after:
             return
         here = self._of_call(file, index)
         if contradict(arrival.conditions, here):

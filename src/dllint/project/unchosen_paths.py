@@ -126,7 +126,7 @@ class UnchosenPaths:
             key = (file.path, scope, index)
             off = self._off.get(key)
             if off is None:
-                site = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), None)
+                site = Site(file, scope, entry.parent, entry.span.start, None)
                 off = self._off[key] = self._is_off(entry.expr, entry.holds, site)
             if off:
                 return Place(file.path, entry.span, "off by default, and nothing here turns it on")

@@ -153,7 +153,7 @@ def trace_line(project: Project, path: str, line: int) -> Trace | None:
     if found is None:
         return None
     statement, scope, region = found
-    at = (statement.line, statement.column)
+    at = statement.start
     methods = StartMethods(project.world, project.launches, [(file, enclosing_function(file, scope))])
     arrivals = methods.at(file, scope, region, at)
     loaders = tuple(
@@ -238,7 +238,7 @@ class _Ways:
         return [one for one in reached if _origin(one) == self.origin]
 
     def _passes(self, arrival: Arrival, call: Call) -> bool:
-        at = (call.statement.line, call.statement.column)
+        at = call.statement.start
         here = self.project.world.symbols.atoms(arrival.file, call.scope, call.region)
         return arrival.after <= at < arrival.until and not contradict(arrival.conditions, here)
 

@@ -78,7 +78,7 @@ class GpuItems:
     ) -> Iterator[GpuItem]:
         file = function.file
         for event in file.scopes[function.scope].events_of(kind):
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             site = Site(file, function.scope, event.region, at, frame)
             for leaf, where in self._parts(event.value, site):
                 found = self._moved_by(leaf, where, dataset)
@@ -101,7 +101,7 @@ class GpuItems:
                     where = self.world.call_site(file, index, site.frame)
                     yield from ((argument.value, where) for argument in filling.args)
             for event in file.scopes[site.scope].events_of("assign") if isinstance(one, Name) else ():
-                at = Site(file, site.scope, event.region, (event.span.line, event.span.column), site.frame)
+                at = Site(file, site.scope, event.region, event.span.start, site.frame)
                 if isinstance(event.target, Subscript) and event.target.value == one and event.value is not None:
                     yield event.value, at
                 elif event.target == one and isinstance(event.value, (List, Tuple, Dict, Comprehension)):

@@ -35,14 +35,14 @@ class DataLoops:
         yield from self._in_function(where.file, where.region, where)
         if made is not None and (where.file is not made.file or where.scope != made.scope):
             for file, call in looped_calls(self.world, where.file, where.scope):
-                at = Site(file, call.scope, call.region, (call.span.line, call.span.column), None)
+                at = Site(file, call.scope, call.region, call.span.start, None)
                 yield from self._in_function(file, call.region, at)
 
     def _in_function(self, file: SourceFile, inside: int, where: Site) -> Iterator[Loop]:
         for index in loops(file, inside):
             region = file.facts.regions[index]
             if region.expr is not None and (region.kind == "for" or self._counts_up(file, where.scope, region, index)):
-                yield region.expr, where._replace(region=region.parent, at=(region.span.line, region.span.column))
+                yield region.expr, where._replace(region=region.parent, at=region.span.start)
 
     @staticmethod
     def _counts_up(file: SourceFile, scope: int, region: Region, index: int) -> bool:

@@ -350,7 +350,7 @@ class Body:
         inside = made is not None and last_name(made) == "setdefault"
         if not inside and not isinstance(container, (Name, Attribute, Subscript)):
             return False
-        site = Site(self.file, self.scope, region, (span.line, span.column), self.frame)
+        site = Site(self.file, self.scope, region, span.start, self.frame)
         values = [value for value in self.world.values.evaluate(container, site) if not isinstance(value, Const)]
         events = self.file.scopes[self.scope].events
         if any(event.target == container and event.detail == Operator("+") for event in events):

@@ -321,7 +321,7 @@ class Records(Readings):
     def _looped_over(self, region: Region, site: Site, depth: int) -> Reading | None:
         if region.kind != "for" or region.expr is None:
             return None
-        around = site._replace(region=region.parent, at=(region.span.line, region.span.column))
+        around = site._replace(region=region.parent, at=region.span.start)
         return self._gone_through(region.expr, around, depth)
 
     def _gone_through(self, expr: Expr, site: Site, depth: int) -> Reading | None:

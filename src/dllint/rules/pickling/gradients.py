@@ -79,7 +79,7 @@ class Gradients:
 
     @staticmethod
     def _site(function: Function, event: Event, frame: Frame | None) -> Site:
-        return Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+        return Site(function.file, function.scope, event.region, event.span.start, frame)
 
     def _stopped(self, function: Function) -> bool:
         """Whether a function or its decorators control gradients. A `with torch.no_grad()` around a part of it
@@ -143,7 +143,7 @@ class Gradients:
         above = [
             binding
             for binding in site.file.bindings(site.scope).get(name, ())
-            if binding.event is not None and (binding.event.span.line, binding.event.span.column) < site.at
+            if binding.event is not None and binding.event.span.start < site.at
         ]
         if not above or above[-1].kind != "value" or above[-1].expr is None:
             return None
@@ -151,7 +151,7 @@ class Gradients:
         assert event is not None
         if not site.file.encloses(event.region, site.region):
             return None
-        at = (event.span.line, event.span.column)
+        at = event.span.start
         return above[-1].expr, Site(site.file, site.scope, event.region, at, site.frame)
 
     def _is_trained(self, value: Value, depth: int) -> bool:

@@ -191,7 +191,7 @@ def _is_lost(world: World, one: Function | Class) -> bool:
 def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
     """Whether the result of a decorator is pickled by the function's own qualified name."""
     file, entry = function.file, function.file.scopes[function.scope]
-    site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
+    site = Site(file, max(entry.parent, 0), entry.region, entry.header.start, None)
     expr = file.calls[decorator.index].func if isinstance(decorator, CallRef) else decorator
     values = world.values.evaluate(expr, site)
     return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)

@@ -64,7 +64,7 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
             event.kind == "return" or (event.kind == "assign" and isinstance(event.target, Subscript))
         ):
             continue
-        at = (event.span.line, event.span.column)
+        at = event.span.start
         site = Site(file, scope, event.region, at, project.world.receiver_frame(Instance(cls)))
         for leaf in _leaves(event.value):
             for value in project.world.values.evaluate(leaf, site):

@@ -207,7 +207,7 @@ def _maker(value: Value) -> tuple[str, int] | None:
 
 
 def _site(file: SourceFile, scope: int, event: Event, frame: Frame | None) -> Site:
-    return Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+    return Site(file, scope, event.region, event.span.start, frame)
 
 
 def _caught(file: SourceFile, event: Event) -> bool:

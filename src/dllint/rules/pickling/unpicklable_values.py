@@ -400,7 +400,7 @@ def _wrapped_by_class(project: Project, function: Function) -> bool:
     file, entry = function.file, function.file.scopes[function.scope]
     if entry.parent != 0 or len(entry.decorators) != 1:
         return False
-    site = Site(file, 0, entry.region, (entry.header.line, entry.header.column), None)
+    site = Site(file, 0, entry.region, entry.header.start, None)
     found = project.world.values.evaluate(entry.decorators[0].expr, site)
     return bool(found) and all(
         isinstance(one, Class)

@@ -419,15 +419,13 @@ class CudaForks:
                 continue
             seen.add((where.path, inner))
             place = where.calls[at]
-            until, region = (place.statement.line, place.statement.column), place.region
+            until, region = place.statement.start, place.region
             if loader is not None and not iterated:
                 found = [
                     one for one in self.project.ask(Starting).iterations(where, inner, None) if one.loader is loader
                 ]
                 iterated = bool(found)
-                until, region = (
-                    ((found[-1].statement.line, found[-1].statement.column), found[-1].region) if found else (_END, 0)
-                )
+                until, region = (found[-1].statement.start, found[-1].region) if found else (_END, 0)
             conditions = (*below, *self.world.symbols.atoms(where, inner, region))
             again = place.region if loader is not None and loader.flag("persistent_workers") is True else region
             yield _Ancestor(where, inner, until, region, place.span, again, conditions)
@@ -491,9 +489,7 @@ class CudaForks:
         call = ancestor.file.calls[index]
         if contradict(ancestor.conditions, self.world.symbols.atoms(ancestor.file, ancestor.scope, call.region)):
             return False
-        if (call.span.line, call.span.column) < ancestor.until or (
-            call.span != ancestor.call and ancestor.call.covers(call.span)
-        ):
+        if call.span.start < ancestor.until or (call.span != ancestor.call and ancestor.call.covers(call.span)):
             return True
         repeating = loops(ancestor.file, ancestor.again)
         return any(region in repeating for region in ancestor.file.regions(call.region))

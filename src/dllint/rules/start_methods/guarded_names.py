@@ -209,4 +209,4 @@ def _first_read(file: SourceFile, scope: int, name: str) -> Span | None:
     for region in {event.region for event in entry.events}:
         found += [file.facts.regions[one].span for one in file.regions(region) if reads(file.facts.regions[one].expr)]
     inside = [span for span in found if entry.span.covers(span)]
-    return min(inside, key=lambda span: (span.line, span.column)) if inside else None
+    return min(inside, key=lambda span: span.start) if inside else None

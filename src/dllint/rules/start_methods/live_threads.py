@@ -106,7 +106,7 @@ def _held_while_starting(project: Project, loader: Loader, kept: Kept) -> tuple[
                     continue
                 for index in file.regions(iteration.region):
                     region = file.facts.regions[index]
-                    at = (region.span.line, region.span.column)
+                    at = region.span.start
                     site = Site(file, scope, region.parent, at, None)
                     if region.kind == "with" and region.expr is not None:
                         values = project.world.values.evaluate(region.expr, site)

@@ -66,7 +66,7 @@ def _set_by_functions(
                     continue
                 if _ended(file, scope, binding.event, name):
                     continue
-                at = (binding.event.span.line, binding.event.span.column)
+                at = binding.event.span.start
                 site = Site(file, scope, binding.event.region, at, None)
                 for opener, value in _opened(project, binding.expr, site):
                     yield LastingHandle(opener, f"`{name}`", value, hops)
@@ -162,7 +162,7 @@ def _captured(project: Project, run: WorkerRun, in_workers: set[_Place]) -> Iter
                     continue
                 if _ended(file, around, binding.event, name):
                     continue
-                at = (binding.event.span.line, binding.event.span.column)
+                at = binding.event.span.start
                 for opener, value in _opened(project, binding.expr, Site(file, around, binding.event.region, at, None)):
                     yield LastingHandle(opener, f"`{name}`", value)
         around = file.scopes[around].parent
@@ -199,7 +199,7 @@ def _of_classes(project: Project, readers: list[WorkerRun]) -> Iterator[LastingH
                 for binding in bindings:
                     if binding.kind != "value" or binding.event is None or not isinstance(binding.expr, CallRef):
                         continue
-                    at = (binding.event.span.line, binding.event.span.column)
+                    at = binding.event.span.start
                     site = Site(cls.file, cls.scope, binding.event.region, at, None)
                     for opener, value in _opened(project, binding.expr, site):
                         yield LastingHandle(opener, f"`{cls.name}.{name}`", value)
