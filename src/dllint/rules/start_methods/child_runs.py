@@ -79,5 +79,4 @@ class ChildRuns:
         return frozenset((one.file.path, one.scope) for one in reach(self.world, starts))
 
     def _loaded(self, file: SourceFile, index: int) -> frozenset[str]:
-        programs = self.project.programs.above(file, file.calls[index].scope)
-        return frozenset(self.project.import_graph.import_closure({file.path, *programs}))
+        return frozenset(self.project.programs.loaded(file, index))

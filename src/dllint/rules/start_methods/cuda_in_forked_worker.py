@@ -97,8 +97,7 @@ def _of_loader(
 def _is_loaded(project: Project, loader: Loader, use: CudaUse) -> bool:
     """Whether import statements lead from the programs with a loader to the code of its workers. A registry or a
     configuration may name it without."""
-    programs = project.programs.above(loader.file, loader.file.calls[loader.call].scope)
-    return use.reached.file.path in project.import_graph.import_closure({loader.file.path, *programs})
+    return use.reached.file.path in project.programs.loaded(loader.file, loader.call)
 
 
 def _runs_module(project: Project, use: CudaUse) -> bool:

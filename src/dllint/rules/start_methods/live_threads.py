@@ -139,6 +139,5 @@ def raised_threads(project: Project, loader: Loader) -> Iterator[tuple[WorkerRun
 
 
 def _trains(project: Project, loader: Loader) -> bool:
-    scope = loader.file.calls[loader.call].scope
-    program = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    program = project.programs.loaded(loader.file, loader.call)
     return any(file.path in program for file, _ in project.world.called("backward"))

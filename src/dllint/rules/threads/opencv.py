@@ -375,7 +375,7 @@ class OpenCV:
 
     def _capped_in_parent(self, loader: Loader) -> bool:
         """Whether a cap is anywhere in the program that contains the loader."""
-        around = self.project.import_graph.import_closure({loader.file.path, *self.above(loader)})
+        around = self.project.programs.loaded(loader.file, loader.call)
         return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)
 
 
