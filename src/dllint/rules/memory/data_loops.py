@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Compare, Constant, List, Name, Tuple
 from dllint.facts.schema import Expr, Operator, Region
 from dllint.inference.values import Site
+from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations, looped_calls, loops
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from dllint.project.datasets import Datasets
 
 _RANGES = frozenset({"range", "trange", "arange"})
-NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
 
 Loop = tuple[Expr, Site]
 """What a loop iterates, or the test of a `while` loop, with the place around the loop."""
