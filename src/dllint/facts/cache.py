@@ -15,7 +15,8 @@ from typing import Any, Optional
 
 from dllint.cache_directory import CacheDirectory, checksum, verified
 from dllint.facts.collector import collection_paused
-from dllint.facts.nodes import Expr, from_plain, plain
+from dllint.facts.node_json import from_plain, plain
+from dllint.facts.nodes import Expr
 from dllint.facts.schema import (
     FACTS_VERSION,
     Argument,

@@ -18,12 +18,13 @@ import libcst as cst
 
 from dllint.facts.aliases import aliases
 from dllint.facts.collector import collection_paused
+from dllint.facts.extract.cutting import cut
 from dllint.facts.extract.respelling import respelled
 from dllint.facts.extract.shortening import MOST_CHARACTERS, REST, shortened, too_large
 from dllint.facts.extract.statements import Statements
 from dllint.facts.extract.tokens import Tokens, tokens_around
 from dllint.facts.extract.walk import OutOfStep
-from dllint.facts.nodes import Base, cut
+from dllint.facts.nodes import Base
 from dllint.facts.schema import Argument, FileFacts
 
 _MOST_BRACKETS = 200
