@@ -76,8 +76,8 @@ from dllint.inference.values import (
     constant,
 )
 from dllint.linking.assignments import whose_dict
+from dllint.linking.bindings import Binding
 from dllint.linking.expressions import summands
-from dllint.linking.source import Binding
 
 
 class Evaluator:

@@ -12,8 +12,9 @@ from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
+from dllint.linking.bindings import Binding
 from dllint.linking.expressions import attributes_read
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 
 _ALL = "__all__"
 

@@ -37,9 +37,10 @@ from dllint.inference.values import (
 )
 from dllint.inference.values import Mapping as DictValue
 from dllint.linking.assignments import Spread, Store
+from dllint.linking.bindings import Binding
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.reads import ReadOfProject
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
 

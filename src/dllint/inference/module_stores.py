@@ -8,8 +8,9 @@ from functools import cached_property
 from dllint.facts.nodes import Attribute, Constant, Expr, Name, Subscript
 from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
+from dllint.linking.bindings import Binding
 from dllint.linking.derivations import stores_elsewhere
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 _MODULES = Attribute(Name("sys"), "modules")

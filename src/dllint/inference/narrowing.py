@@ -20,8 +20,9 @@ from dllint.inference.values import (
     Values,
     const,
 )
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import may_change, render
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 _LOOPS = ("for", "while")

@@ -38,8 +38,9 @@ from dllint.inference.values import (
     Value,
     const,
 )
+from dllint.linking.bindings import Binding
 from dllint.linking.closed_values import PURE
-from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.linking.source import SourceFile, last_name
 
 _PLAIN = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dllint.facts.schema import Event, Expr
 from dllint.inference.module_stores import ModuleStores
 from dllint.inference.values import Frame, Site
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import Atom, contradictions, may_change, path_atoms
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 _plain = tuple.__new__

@@ -28,7 +28,8 @@ from dllint.facts.nodes import (
     UnaryOp,
 )
 from dllint.facts.schema import Event, Expr, Region
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.reads import RegionRef
+from dllint.linking.source import SourceFile, last_name
 
 _SEVERAL = " > 1"
 _FALSE = ("None", "0", "False", "''")

@@ -231,3 +231,12 @@ def gone_through(call: Call, iterates: Iterates) -> list[Expr]:
         return []
     plain = [argument.value for argument in call.args if argument.keyword is None]
     return (plain or [argument.value for argument in call.args if argument.keyword == "iterable"])[row[0]]
+
+
+def decorated(file: SourceFile, call: int) -> int:
+    """Return the definition that a decorator's call applies to."""
+    given = file.calls[call].args[0].value
+    while isinstance(given, CallRef):
+        given = file.calls[given.index].args[0].value
+    assert isinstance(given, Defined)
+    return given.scope

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Slice, Subscript
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.linking.arithmetic import ANY
+from dllint.linking.bindings import Binding
 from dllint.linking.closed_values import DEPTH, ClosedValues
 from dllint.linking.ends import Ends, Position, ended
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.config import Targets

@@ -29,7 +29,8 @@ from dllint.libraries.index import is_dataset_base
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import RegionRef, ScopeRef, SourceFile
+from dllint.linking.reads import RegionRef, ScopeRef
+from dllint.linking.source import SourceFile
 from dllint.project.start_methods import Hop
 from dllint.span import Span
 

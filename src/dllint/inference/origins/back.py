@@ -49,8 +49,8 @@ from dllint.inference.values import (
     Unknown,
     const,
 )
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import render
-from dllint.linking.source import Binding
 
 Explain = Callable[[Expr, Site, list[Step]], list[Source]]
 """Returns the sources of the operands of an expression; empty while they are already being searched for."""

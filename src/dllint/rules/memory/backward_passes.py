@@ -8,7 +8,8 @@ from typing import NamedTuple
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference import limits
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.reads import RegionRef
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 STARTS = ("backward", "manual_backward")

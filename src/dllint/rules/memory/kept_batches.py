@@ -22,7 +22,8 @@ from dllint.inference import limits
 from dllint.inference.values import Class, External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.reads import RegionRef
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.memory.held_storage import ADDING, JOINING, Body, Kept

@@ -14,7 +14,8 @@ from dllint.libraries.index import NAMED_AS_WRAPPED, PICKLE_BY_VALUE, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import without_calls
-from dllint.linking.source import SourceFile, decorated, last_name
+from dllint.linking.implicit_calls import decorated
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader

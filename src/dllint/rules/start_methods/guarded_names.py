@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr, ImportedName
 from dllint.libraries.index import REPLACES_PICKLE
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
-from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.same_process import Reached, reach
 from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.child_runs import PICKLING

@@ -14,7 +14,8 @@ from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import ScopeRef, SourceFile
+from dllint.linking.reads import ScopeRef
+from dllint.linking.source import SourceFile
 from dllint.project import Regime
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader

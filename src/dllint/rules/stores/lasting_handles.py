@@ -10,8 +10,9 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.facets import Opener
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.project.handles import Handles, expressions
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
