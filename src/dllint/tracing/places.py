@@ -318,7 +318,7 @@ def _way_in(project: Project, file: SourceFile, scope: int) -> WayIn:
             for caller in project.world.calls.callers(Function(where, inner)):
                 if caller.call >= 0 and not project.launches.at(caller.file, caller.call):
                     call = caller.file.calls[caller.call]
-                    hop = Place(caller.file.path, call.span, f"calls {project.text(caller.file, call)}")
+                    hop = Place(caller.file.path, call.span, f"calls {render(call.func, caller.file)}")
                     steps.append((caller.file, call.scope, (hop, *hops)))
             if not steps:
                 dead_end = WayIn(where.path, where.qualified_name(inner), hops)
@@ -346,7 +346,7 @@ def _loader(project: Project, loader: Loader) -> LoaderTrace:
     in_force = tuple(_in_force_for(project, loader))
     return LoaderTrace(
         loader.name,
-        Place(loader.file.path, call.span, project.text(loader.file, call)),
+        Place(loader.file.path, call.span, render(call.func, loader.file)),
         loader.file.qualified_name(call.scope),
         workers.kind,
         _verdict(loader, workers.kind, in_force),
@@ -387,7 +387,7 @@ def _doubts(
         Place(
             where.path,
             where.calls[index].span,
-            f"what {project.text(where, where.calls[index])}(…) {verb} is not known",
+            f"what {render(where.calls[index].func, where)}(…) {verb} is not known",
         )
         for where, index, verb in found
     )
