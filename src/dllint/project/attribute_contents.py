@@ -10,7 +10,7 @@ from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, List, Na
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Display, Instance, Mapping, Site
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import loader_api
 
 if TYPE_CHECKING:

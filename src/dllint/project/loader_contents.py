@@ -10,7 +10,8 @@ from dllint.inference.values import Class, External, Frame, Function, Instance, 
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import PICKLE_BY_VALUE, REFUSALS, canonical
 from dllint.project.dataset_and_workers import goes_with_workers, of_test
-from dllint.project.datasets import Datasets, Piece
+from dllint.project.datasets import Datasets
+from dllint.project.kept_values import Piece
 from dllint.project.loaders import Loader
 from dllint.project.programs import Programs
 

@@ -28,8 +28,9 @@ from dllint.project.arrays import Arrays
 from dllint.project.assumed_datasets import assumed_loaders
 from dllint.project.collected_arrays import CollectedArrays
 from dllint.project.dataset_and_workers import has_workers_in
-from dllint.project.datasets import Datasets, Piece
+from dllint.project.datasets import Datasets
 from dllint.project.item_code import ItemCode
+from dllint.project.kept_values import Piece
 from dllint.project.launches import Launches
 from dllint.project.loader_contents import LoaderContents
 from dllint.project.loaders import Loader, find_loaders

@@ -29,7 +29,8 @@ from dllint.libraries.index import METHODS, NETWORKS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.counting import items
-from dllint.project.datasets import Datasets, Kept
+from dllint.project.datasets import Datasets
+from dllint.project.kept_values import Kept
 from dllint.span import Span
 
 if TYPE_CHECKING:

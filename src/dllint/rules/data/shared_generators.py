@@ -14,7 +14,7 @@ from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept, Piece
+from dllint.project.kept_values import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions, Old

@@ -15,8 +15,8 @@ from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
-from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_texts import named_as_text
+from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.objects_from_files import Records

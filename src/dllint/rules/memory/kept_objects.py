@@ -12,10 +12,10 @@ from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.arrays import Array
 from dllint.project.class_keys import is_of_class
-from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.project.kept_values import Keeping, Kept
 from dllint.project.record_fields import fields_taken, goes_into_fields
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.listed_positions import looked_up_by_positions

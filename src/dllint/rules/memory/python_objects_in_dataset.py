@@ -13,7 +13,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
-from dllint.project.datasets import Keeping, Kept
+from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge

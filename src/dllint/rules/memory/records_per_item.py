@@ -30,8 +30,8 @@ from dllint.linking.expressions import as_display
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
-from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
+from dllint.project.kept_values import Kept
 from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.derived_lists import Mapped, lists_behind
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty

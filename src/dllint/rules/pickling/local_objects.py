@@ -17,7 +17,7 @@ from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import decorated
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local, pickle_error
 from dllint.rules.pickling.sent_to_workers import Sent

@@ -13,7 +13,7 @@ from dllint.libraries.index import LAUNCHERS
 from dllint.linking.conditions import contradict
 from dllint.linking.object_conditions import object_conditions, of_module
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept, Piece
+from dllint.project.kept_values import Kept, Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error

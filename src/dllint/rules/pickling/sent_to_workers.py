@@ -11,7 +11,7 @@ from dllint.facts.nodes import Name
 from dllint.finding import Finding, Fix, Place, Severity, shown_only
 from dllint.inference.values import CHOSEN, Class, Instance, Value
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop

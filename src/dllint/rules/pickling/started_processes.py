@@ -15,7 +15,7 @@ from dllint.inference.values import Display, External, Instance, Site
 from dllint.libraries.pickling import Refusal, instance
 from dllint.linking.source import SourceFile
 from dllint.project.counting import iterations, loops
-from dllint.project.datasets import Piece
+from dllint.project.kept_values import Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Starting
 

@@ -41,8 +41,8 @@ from dllint.libraries.standard_library import CACHES
 from dllint.libraries.torch import LOADER_ITERATOR, NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.attribute_contents import contents_of, iterates_loader
-from dllint.project.datasets import Kept, Piece
 from dllint.project.handles import Handles
+from dllint.project.kept_values import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime

@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Instance, Site
 from dllint.libraries.index import LOCKS, THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.worker_code import WorkerRun
