@@ -11,7 +11,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Display, Instance, Mapping, Site
 from dllint.project.kept_values import Kept
-from dllint.project.loaders import loader_api
+from dllint.project.loader_apis import loader_api
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

@@ -32,8 +32,9 @@ from dllint.project.datasets import Datasets
 from dllint.project.item_code import ItemCode
 from dllint.project.kept_values import Piece
 from dllint.project.launches import Launches
+from dllint.project.loader_calls import find_loaders
 from dllint.project.loader_contents import LoaderContents
-from dllint.project.loaders import Loader, find_loaders
+from dllint.project.loaders import Loader
 from dllint.project.programs import Programs
 from dllint.project.regimes import Chains, find_regimes, without
 from dllint.project.regimes import Regime as Regime
