@@ -30,11 +30,11 @@ from dllint.libraries.numpy import VIEWS
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.kept_values import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
-from dllint.project.start_methods import Hop
 from dllint.span import Span
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dllint.inference.values import Class, Instance, Site, Value, Values
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 from dllint.span import Span
 
 

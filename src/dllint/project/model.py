@@ -25,6 +25,7 @@ from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
+from dllint.project.arrivals import Arrival, Hop
 from dllint.project.assumed_datasets import assumed_loaders
 from dllint.project.collected_arrays import CollectedArrays
 from dllint.project.dataset_and_workers import has_workers_in
@@ -38,7 +39,7 @@ from dllint.project.loaders import Loader
 from dllint.project.programs import Programs
 from dllint.project.regimes import Chains, find_regimes, without
 from dllint.project.regimes import Regime as Regime
-from dllint.project.start_methods import Arrival, Hop, StartMethods
+from dllint.project.start_methods import StartMethods
 from dllint.project.tensors import Tensors
 from dllint.project.worker_code import WorkerCode, WorkerRun
 from dllint.project.worker_functions import WorkerFunctions

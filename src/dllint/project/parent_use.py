@@ -16,8 +16,8 @@ from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.index import RUNS_BEFORE_LOADING
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:
     from dllint.project.model import Project

@@ -11,7 +11,7 @@ from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Function, Instance
 from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
 from dllint.linking.source import SourceFile
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 
 if TYPE_CHECKING:
     from dllint.inference.edges import Caller

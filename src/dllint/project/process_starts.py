@@ -19,10 +19,10 @@ from dllint.linking.conditions import render
 from dllint.linking.derivations import looped_in
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import framework_loaders
+from dllint.project.arrivals import Arrival
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.merged_activations import may_work
-from dllint.project.start_methods import Arrival
 from dllint.span import Span
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dllint.libraries.index import MAKERS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

@@ -16,7 +16,7 @@ from dllint.inference.values import Frame, Function
 from dllint.linking.closed_values import ClosedValues
 from dllint.linking.conditions import contradict, in_other_halves, render
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

@@ -31,7 +31,7 @@ from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.reads import RegionRef, ScopeRef
 from dllint.linking.source import SourceFile
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 from dllint.span import Span
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from dllint.inference.values import Function, Site
 from dllint.linking.conditions import contradict, render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
+from dllint.project.arrivals import Arrival
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Arrival, StartMethods
+from dllint.project.start_methods import StartMethods
 from dllint.span import Span
 from dllint.tracing.arguments import Argument, DatasetTrace, arguments, datasets
 from dllint.tracing.launches import LaunchTrace, launches, unfollowed

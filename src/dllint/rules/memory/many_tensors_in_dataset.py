@@ -18,9 +18,9 @@ from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
+from dllint.project.arrivals import Hop
 from dllint.project.counting import loops
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 from dllint.project.tensors import Collected, ManyTensors
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.lists_as_datasets import dataset_argument, shuffles, unwrapped

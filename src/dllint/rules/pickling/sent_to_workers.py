@@ -11,10 +11,10 @@ from dllint.facts.nodes import Name
 from dllint.finding import Finding, Fix, Place, Severity, shown_only
 from dllint.inference.values import CHOSEN, Class, Instance, Value
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
-from dllint.project.start_methods import Hop
 from dllint.rules.causes import Causes
 from dllint.span import Span
 

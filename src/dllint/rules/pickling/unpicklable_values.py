@@ -40,13 +40,13 @@ from dllint.libraries.pickling import (
 from dllint.libraries.standard_library import CACHES
 from dllint.libraries.torch import LOADER_ITERATOR, NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.attribute_contents import contents_of, iterates_loader
 from dllint.project.handles import Handles
 from dllint.project.kept_values import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
-from dllint.project.start_methods import Hop
 from dllint.rules.pickling.recursive_getattr import RECURSION, recursive_getattr
 from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.span import Span

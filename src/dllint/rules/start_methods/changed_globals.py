@@ -17,7 +17,7 @@ from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.inference.values import Frame
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.same_process import Reached, reach
-from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:
     from dllint.project.launches import Launch

@@ -20,12 +20,12 @@ from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
 from dllint.linking.derivations import names_read
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.counting import loops
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
-from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.default_device import DefaultDevice, Setting
 from dllint.span import Span

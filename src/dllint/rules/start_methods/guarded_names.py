@@ -13,8 +13,8 @@ from dllint.linking.bindings import Binding
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.same_process import Reached, reach
-from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.child_runs import PICKLING
 from dllint.span import Span
 

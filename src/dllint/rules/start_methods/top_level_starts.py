@@ -17,11 +17,11 @@ from dllint.linking.conditions import render
 from dllint.linking.reads import ScopeRef
 from dllint.linking.source import SourceFile
 from dllint.project import Regime
+from dllint.project.arrivals import Hop
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Method, Starting
 from dllint.project.same_process import Reached, begins, reach, runs_when_imported, stepped
-from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.starting_functions import StartingFunctions
 from dllint.span import Span
 

@@ -13,9 +13,9 @@ from dllint.libraries.facets import Opener
 from dllint.linking.bindings import Binding
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.handles import Handles, expressions
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from dllint.libraries.index import RUNS_OPENCV, canonical
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
-from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.threads.small_images import are_few, is_small
 from dllint.span import Span
