@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from dllint import registry
 from dllint.evidence.failures import is_pickling, meaning, out_of_descriptors, passed_on, timed_out, worker_died
-from dllint.evidence.loader_runs import LoaderRun, Seen, touches
+from dllint.evidence.loader_runs import LoaderRun, Seen
+from dllint.evidence.places import touches
 from dllint.evidence.storage_limits import walls_of
 from dllint.evidence.thresholds import NEAR
 from dllint.evidence.wording import describe, said
