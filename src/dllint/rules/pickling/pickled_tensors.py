@@ -10,8 +10,9 @@ from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Set, Starred, S
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Function, Instance, Site
 from dllint.project.loaders import Loader
+from dllint.rules.pickling.refusals import PICKLING_METHODS
 from dllint.rules.pickling.sent_to_workers import Sent
-from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, sent_pieces
+from dllint.rules.pickling.unpicklable_values import place_of, sent_pieces
 from dllint.span import Span
 
 if TYPE_CHECKING:

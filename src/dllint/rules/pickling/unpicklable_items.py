@@ -29,7 +29,7 @@ from dllint.project.item_expressions import leaves
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import ENTRIES
 from dllint.rules.pickling.local_functions import is_lambda, is_local, pickle_error
-from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
+from dllint.rules.pickling.refusals import needs_gradient, refusal_of
 from dllint.span import Span
 
 if TYPE_CHECKING:
