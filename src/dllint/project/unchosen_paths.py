@@ -11,6 +11,7 @@ from dllint.finding import Finding, Place
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source
 from dllint.inference.values import UNKNOWN, Class, Const, External, Function, Instance, Site, Value
+from dllint.linking.arithmetic import ORDERING, combined
 from dllint.linking.source import SourceFile
 from dllint.project.same_process import Reached, reach
 from dllint.span import Span
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _SCRIPTS = (".sh", ".sbatch", ".slurm")
 _LEVELS = limits.UNCHOSEN_CALLERS.most
-_ORDER = frozenset({">", ">=", "<", "<="})
 
 
 class UnchosenPaths:
@@ -241,8 +241,8 @@ def _outcome(test: Expr, given: Value) -> bool | None:
         return bool(value == right)
     if op in ("is not", "!="):
         return bool(value != right)
-    if op in _ORDER and isinstance(value, (int, float)) and isinstance(right, (int, float)):
-        return {">": value > right, ">=": value >= right, "<": value < right, "<=": value <= right}[op]
+    if op in ORDERING and isinstance(value, (int, float)) and isinstance(right, (int, float)):
+        return bool(combined(op, value, right))
     return None
 
 

@@ -30,8 +30,8 @@ _PARAMETERS = {
 
 _SEEDING = frozenset({"manual_seed", "seed", "Random", "RandomState", "default_rng"})
 """Last names of the functions and classes that take the seed of a generator."""
-_DRAWING = frozenset({"randperm", "permutation", "permuted", "shuffle", "sample", "choice", "choices", "multinomial"})
-"""Last names of the functions that choose an order."""
+CHOOSING = frozenset({"randperm", "permutation", "shuffle", "sample", "choice", "choices", "multinomial"})
+"""Last names of functions that choose an order, or some of several things, at random."""
 
 
 def samplers(project: Project, loader: Loader, kind: str) -> Iterator[Instance]:
@@ -96,7 +96,7 @@ def _seeded_by_epoch(project: Project, value: Instance) -> bool:
         return False
     own = Name(order.file.scopes[order.scope].params[0].name)
     reached = [index for index in order.file.calls_of(order.scope) if _reaches(project, value, order, index)]
-    if not any(last_name(order.file.calls[index].func) in _DRAWING for index in reached):
+    if not any(last_name(order.file.calls[index].func) in CHOOSING | {"permuted"} for index in reached):
         return False
     return any(
         isinstance(part, Attribute) and part.value == own and _is_epoch(project, value.of, part.attr)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
+from dllint.evidence.thresholds import FAR, MIB, NEAR, NOTICEABLE
 from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
 from dllint.inference.values import Class, Instance
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 CODE = "DLL301"
 COPIES = 256 << 20
 """Bytes of the copies in all workers together from which they are worth reporting."""
-MIB = 1 << 20
 _LABELS = re.compile(r"(?:\A|_)(?:labels?|targets?|class(?:es)?|folds?|splits?|y)\d*(?:_[a-z]+)?\Z")
 
 

@@ -12,6 +12,7 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site, Value, Values
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import WRAPPERS, canonical
+from dllint.libraries.torch.tensors import GRAPH_KEEPING
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
@@ -26,12 +27,7 @@ _LAYERS = re.compile(
 )
 """Layers whose weights are trained by default (torch.nn)."""
 _MODELS = re.compile(r"torchvision\.models\.([\w.]*\.)?[a-z]\w*\Z|transformers\.\w*Model\w*\.from_pretrained\Z")
-_KEEPING = frozenset(
-    {
-        *("squeeze", "unsqueeze", "view", "reshape", "flatten", "permute", "transpose", "contiguous", "clone", "cpu"),
-        *("float", "double", "to", "mean", "sum", "norm", "t"),
-    }
-)
+_KEEPING = GRAPH_KEEPING | {"permute", "transpose", "norm", "t"}
 """Methods whose result carries the gradients of the tensor."""
 _GIVING_BACK = tuple(f"().{name}" for name in ("eval", "train", "to", "cuda", "cpu", "float", "half"))
 """Methods of a module that return the module itself (torch/nn/modules/module.py)."""
