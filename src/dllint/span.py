@@ -16,9 +16,14 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+    @property
+    def start(self) -> tuple[int, int]:
+        """Line and column: it orders places in a file."""
+        return self.line, self.column
+
     def covers(self, other: Span) -> bool:
         """Whether `other` lies inside this span."""
-        return (self.line, self.column) <= (other.line, other.column) and (other.end_line, other.end_column) <= (
+        return self.start <= other.start and (other.end_line, other.end_column) <= (
             self.end_line,
             self.end_column,
         )

@@ -8,19 +8,9 @@ import pytest
 
 from dllint.facts.cache import decode, encode
 from dllint.facts.extract import extract
-from dllint.facts.nodes import (
-    Attribute,
-    BoolOp,
-    Constant,
-    Expr,
-    List,
-    Name,
-    Opaque,
-    Tuple,
-    cut,
-    from_plain,
-    plain,
-)
+from dllint.facts.extract.cutting import cut
+from dllint.facts.node_json import from_plain, plain
+from dllint.facts.nodes import Attribute, BoolOp, Constant, Expr, List, Name, Opaque, Tuple
 
 A, B = Name("a"), Name("b")
 EXPRESSIONS = [

@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from dllint.finding import Fix, SetArgument
-from dllint.fixes.diff import file_diff, fix_diff, short_diff
+from dllint.fixes.diff import edits_diff, file_diff, short_diff
+from dllint.fixes.resolve import resolve
 from dllint.span import Span
 
 
@@ -51,10 +52,10 @@ def test_short_diff(old, new, lines):
     assert short_diff(old, new) == lines
 
 
-def test_fix_diff():
+def test_edits_diff():
     edits = tuple(SetArgument(path, Span(2, 1, 2, 4), "k", "1") for path in ("a.py", "b.py"))
     texts = {"a.py": "x\nf()\n", "b.py": "y\ng()\n"}
-    assert fix_diff(Fix("", "safe", edits), texts) == [
+    assert edits_diff(resolve(Fix("", "safe", edits), texts), texts) == [
         ("a.py", ["- f()", "+ f(k=1)"]),
         ("b.py", ["- g()", "+ g(k=1)"]),
     ]

@@ -67,6 +67,13 @@ class Case:
         return None
 
     @property
+    def died_here(self) -> str | None:
+        """The error of a process that died with an error text of the rule where the finding is; else `None`."""
+        if self.died is None or self.died[0] not in self.seen.died_at(self.finding):
+            return None
+        return said(self.died[0].exception, self.died[0].text)
+
+    @property
     def raised(self) -> list[str]:
         """The exceptions of iter() and of epochs that match an error text of the rule."""
         found = []

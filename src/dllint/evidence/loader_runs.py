@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from dllint.evidence.definitions import class_names, classes_around, function_at, loader_calls, same_file
+from dllint.evidence.definitions import classes_around, function_at, loader_calls, same_file
 from dllint.evidence.failures import timed_out
+from dllint.evidence.places import follows, is_at, is_module, of_another_class, touches
 from dllint.evidence.stacks import users_frames
 from dllint.finding import Finding, Place
 from dllint.observation import (
@@ -224,7 +225,8 @@ class Seen:
             return [
                 run
                 for run in found
-                if is_at(run.loader.site, finding.path, finding.span) or not _of_another_class(run, finding)
+                if is_at(run.loader.site, finding.path, finding.span)
+                or not of_another_class(run.loader.dataset, finding)
             ]
         if finding.span in loader_calls(finding.path):
             # The records of other loaders do not concern it.
@@ -238,8 +240,8 @@ class Seen:
         if qualified.rpartition(".")[2] != name:
             return False
         if qualified.startswith(("__main__.", "__mp_main__.")):
-            return any(same_file(script, path) for script in self._scripts) or _is_module(path, self._modules)
-        return _is_module(path, [qualified.rpartition(".")[0], qualified.partition(".<locals>.")[0].rpartition(".")[0]])
+            return any(same_file(script, path) for script in self._scripts) or is_module(path, self._modules)
+        return is_module(path, [qualified.rpartition(".")[0], qualified.partition(".<locals>.")[0].rpartition(".")[0]])
 
     @functools.cached_property
     def _scripts(self) -> list[str]:
@@ -319,7 +321,7 @@ class Seen:
     def launched_at(self, finding: Finding) -> list[Launch]:
         """Return the launches by the call at the finding's place, or by a later start() in the same function."""
         here = [one for one in self.launches if touches(one.site, finding)]
-        return here or [one for one in self.launches if one.api == "Process" and _follows(one.site, finding)]
+        return here or [one for one in self.launches if one.api == "Process" and follows(one.site, finding)]
 
     def launched_by(self, place: Place) -> list[Launch]:
         """Return the launches by a call at a place, or by a later start() in the same function."""
@@ -381,56 +383,3 @@ def _put(run: LoaderRun, record: Record) -> None:
         run.first_batch = record
     elif record.kind in _LISTS:
         getattr(run, _LISTS[record.kind]).append(record)
-
-
-def is_at(site: Site | None, path: str, span: Span) -> bool:
-    """Whether a recorded call is at a place: by its columns, or by its line if it has none."""
-    if site is None or not same_file(site.path, path):
-        return False
-    return site.span == span if site.span is not None else site.line == span.line
-
-
-def touches(site: Site | None, finding: Finding) -> bool:
-    """Whether a recorded place lies on the lines of the finding."""
-    if site is None or not same_file(site.path, finding.path):
-        return False
-    whole = finding.statement or finding.span
-    return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
-
-
-def _is_module(path: str, names: Iterable[str]) -> bool:
-    """Whether a path can be one of the modules, by its end: "…/pkg/data.py" may be `data` and `pkg.data`."""
-    words = os.path.splitext(path)[0].split(os.sep)
-    if words[-1] in ("__init__", "__main__"):
-        words.pop()
-    whole = "." + ".".join(words)
-    return any(name and whole.endswith(f".{name}") for name in names)
-
-
-def _of_another_class(run: LoaderRun, finding: Finding) -> bool:
-    """Whether the loader's dataset is of another class in the same file than the one that contains the finding.
-
-    One call often creates the loaders of several datasets. Subclasses of the class, and classes that mention it, such
-    as wrappers, are not counted as other classes.
-    """
-    holding = set(classes_around(finding.path, finding.span))
-    name = run.loader.dataset.rpartition(".")[2]
-    bodies = class_names(finding.path)
-    if not holding or name not in bodies or name in holding:
-        return False
-    seen, waiting = set[str](), [name]
-    while waiting:
-        one = waiting.pop()
-        if one in holding:
-            return False
-        if one not in seen:
-            seen.add(one)
-            waiting += bodies.get(one, ())
-    return True
-
-
-def _follows(site: Site | None, finding: Finding) -> bool:
-    """Whether a recorded call follows the finding's place in the same function, or both are at the top level."""
-    if site is None or not same_file(site.path, finding.path) or site.line < finding.span.line:
-        return False
-    return function_at(finding.path, site.line) == function_at(finding.path, finding.span.line)

@@ -16,10 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
     from dllint.observation import Storages
 
 STRATEGIES = ("file_descriptor", "file_system")
 STARTING_METHODS = ("spawn", "forkserver")
+_RECORDED = ("nofile", "fds", "max_map_count", "maps")
+"""The names, in the run's records, of the limits on storages and of what counts against them."""
 
 SCM_MAX_FD = 253
 FORKSERVER_OWN = 8
@@ -65,6 +68,19 @@ def walls(
     if max_map_count is not None and maps is not None:
         found.append(Wall("vm.max_map_count", max(max_map_count - maps - 64, 0)))
     return sorted(found, key=lambda wall: wall.most)
+
+
+def walls_of(run: LoaderRun, method: str) -> list[tuple[Wall, int]]:
+    """Return the limits on the storages that a loader of a run can send under a start method, the tightest first, each
+    with the number that it sends."""
+    storages = run.storages
+    if storages is None:
+        return []
+    values = run.limits.values if run.limits is not None else {}
+    known = {name: value if isinstance(value := values.get(name), int) else None for name in _RECORDED}
+    strategy = storages.strategy or STRATEGIES[0]
+    found = walls(storages, method, strategy, workers=run.count, **known)
+    return [(wall, storages_sent(storages, strategy, wall.limit)) for wall in found]
 
 
 def storages_sent(storages: Storages, strategy: str, limit: str) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Growth(NamedTuple):
     """The growth of a loader's workers, from the first sample of each after it had work to its last, summed, in bytes.
 
-    `own` is the memory of their own that they gained, `most_own` the largest gain of one of them.
+    `own` is the memory of their own that they gained.
     """
 
     workers: int
@@ -29,7 +29,6 @@ class Growth(NamedTuple):
     rss_last: int
     pss_first: int
     pss_last: int
-    most_own: int
 
 
 def growth(run: LoaderRun) -> Growth | None:
@@ -45,14 +44,12 @@ def growth(run: LoaderRun) -> Growth | None:
     ]
     if not pairs:
         return None
-    gained = [own(first, last) for first, last in pairs]
     return Growth(
         len(pairs),
-        sum(gained),
+        sum(own(first, last) for first, last in pairs),
         sum((last.pss_file or 0) - (first.pss_file or 0) for first, last in pairs),
         sum(first.rss or 0 for first, _ in pairs),
         sum(last.rss or 0 for _, last in pairs),
         sum(first.pss or 0 for first, _ in pairs),
         sum(last.pss or 0 for _, last in pairs),
-        max(gained),
     )

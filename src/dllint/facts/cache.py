@@ -5,7 +5,6 @@ Entries are compressed JSON: reading one runs no code, and an entry of an unexpe
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 import zlib
@@ -15,7 +14,9 @@ from hashlib import blake2b
 from typing import Any, Optional
 
 from dllint.cache_directory import CacheDirectory, checksum, verified
-from dllint.facts.nodes import Expr, from_plain, plain
+from dllint.facts.collector import collection_paused
+from dllint.facts.node_json import from_plain, plain
+from dllint.facts.nodes import Expr
 from dllint.facts.schema import (
     FACTS_VERSION,
     Argument,
@@ -122,15 +123,10 @@ def decode(entry: bytes, key: bytes) -> FileFacts:
 
 def _unpacked(payload: bytes) -> FileFacts:
     text = zlib.decompressobj().decompress(payload, _LARGEST_BYTES)
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collection_paused():
         data = json.loads(text)
         facts = from_json(data)
         _check_numbers(facts, data, text)
-    finally:
-        if collecting:
-            gc.enable()
     return facts
 
 

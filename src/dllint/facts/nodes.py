@@ -34,14 +34,11 @@ Nodes that stand for no source text, but that the interpreter evaluates:
 
 Nodes compare by structure, and nodes of different classes are never equal. They are immutable after extraction, so
 that the hash is computed from the structure too.
-
-As JSON a node is the list of its `parts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional, Union
 
 
@@ -70,6 +67,24 @@ class Base:
         """Return the direct subexpressions, roughly from left to right as written. Those of calls and lambdas are
         excluded: the file stores them."""
         return ()
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _AroundOne(Base):
+    """Base of the nodes around one expression."""
+
+    value: Expr
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Row(Base):
+    elements: tuple[Expr, ...]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.elements
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -104,15 +119,11 @@ class Name(Base):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Attribute(Base):
-    value: Expr
+class Attribute(_AroundOne):
     attr: str
 
     def parts(self) -> list[Any]:
         return ["attr", self.value, self.attr]
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.value,)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -157,36 +168,21 @@ class LambdaRef(Base):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class List(Base):
-    elements: tuple[Expr, ...]
-
+class List(_Row):
     def parts(self) -> list[Any]:
         return ["list", self.elements]
 
-    def children(self) -> tuple[Expr, ...]:
-        return self.elements
-
 
 @dataclass(slots=True, eq=False, repr=False)
-class Tuple(Base):
-    elements: tuple[Expr, ...]
-
+class Tuple(_Row):
     def parts(self) -> list[Any]:
         return ["tuple", self.elements]
 
-    def children(self) -> tuple[Expr, ...]:
-        return self.elements
-
 
 @dataclass(slots=True, eq=False, repr=False)
-class Set(Base):
-    elements: tuple[Expr, ...]
-
+class Set(_Row):
     def parts(self) -> list[Any]:
         return ["set", self.elements]
-
-    def children(self) -> tuple[Expr, ...]:
-        return self.elements
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -308,25 +304,15 @@ class Comprehension(Base):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Starred(Base):
-    value: Expr
-
+class Starred(_AroundOne):
     def parts(self) -> list[Any]:
         return ["star", self.value]
 
-    def children(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
 
 @dataclass(slots=True, eq=False, repr=False)
-class Await(Base):
-    value: Expr
-
+class Await(_AroundOne):
     def parts(self) -> list[Any]:
         return ["await", self.value]
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.value,)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -359,25 +345,15 @@ class Opaque(Base):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Element(Base):
-    value: Expr
-
+class Element(_AroundOne):
     def parts(self) -> list[Any]:
         return ["element", self.value]
 
-    def children(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
 
 @dataclass(slots=True, eq=False, repr=False)
-class Entered(Base):
-    value: Expr
-
+class Entered(_AroundOne):
     def parts(self) -> list[Any]:
         return ["entered", self.value]
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.value,)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -389,15 +365,11 @@ class Defined(Base):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Getter(Base):
-    value: Expr
+class Getter(_AroundOne):
     attr: str
 
     def parts(self) -> list[Any]:
         return ["getter", self.value, self.attr]
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.value,)
 
 
 Expr = Union[
@@ -437,101 +409,3 @@ Expr = Union[
 def last_name(expr: Expr) -> str:
     """Return `c` for `a.b.c`, `a` for `a`, and "" for any other expression."""
     return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
-
-
-def plain(part: Any) -> Any:
-    """Convert a node, or a container of nodes, to nested lists of plain values."""
-    if isinstance(part, Base):
-        part = part.parts()
-    elif not isinstance(part, (list, tuple)):
-        return part
-    return [plain(one) for one in part]
-
-
-def from_plain(data: Any) -> Expr:
-    """Convert the result of `plain` back to a node.
-
-    Raises:
-        ValueError, TypeError, KeyError, IndexError: if the data does not describe a node.
-    """
-    return _MAKERS[data[0]](data)
-
-
-def _all(data: Any) -> tuple[Expr, ...]:
-    return tuple([_MAKERS[one[0]](one) for one in data])
-
-
-def _or_none(data: Any) -> Optional[Expr]:
-    return None if data is None else _MAKERS[data[0]](data)
-
-
-def _comprehension(data: Any) -> Comprehension:
-    _, kind, result, clauses = data
-    *key, element = _all(result)
-    return Comprehension(
-        kind,
-        key[0] if key else None,
-        element,
-        tuple([Clause(from_plain(target), from_plain(iterable), _all(ifs)) for target, iterable, ifs in clauses]),
-    )
-
-
-_MAKERS: dict[str, Callable[[Any], Expr]] = {
-    "const": lambda data: Constant(data[1]),
-    "bytes": lambda data: Bytes(data[1]),
-    "name": lambda data: Name(data[1]),
-    "attr": lambda data: Attribute(_MAKERS[data[1][0]](data[1]), data[2]),
-    "item": lambda data: Subscript(from_plain(data[1]), from_plain(data[2])),
-    "slice": lambda data: Slice(_or_none(data[1]), _or_none(data[2]), _or_none(data[3])),
-    "call": lambda data: CallRef(data[1]),
-    "lambda": lambda data: LambdaRef(data[1]),
-    "list": lambda data: List(_all(data[1])),
-    "tuple": lambda data: Tuple(_all(data[1])),
-    "set": lambda data: Set(_all(data[1])),
-    "dict": lambda data: Dict(tuple([(_or_none(key), from_plain(value)) for key, value in data[1]])),
-    "ifexp": lambda data: IfExp(from_plain(data[1]), from_plain(data[2]), from_plain(data[3])),
-    "and": lambda data: BoolOp("and", _all(data[1])),
-    "or": lambda data: BoolOp("or", _all(data[1])),
-    "not": lambda data: Not(from_plain(data[1])),
-    "unary": lambda data: UnaryOp(data[1], from_plain(data[2])),
-    "binop": lambda data: BinOp(data[1], from_plain(data[2]), from_plain(data[3])),
-    "compare": lambda data: Compare(from_plain(data[1]), tuple([(op, from_plain(right)) for op, right in data[2]])),
-    "fstring": lambda data: FString(_all(data[1])),
-    "comp": _comprehension,
-    "star": lambda data: Starred(from_plain(data[1])),
-    "await": lambda data: Await(from_plain(data[1])),
-    "yield": lambda data: Yield(_or_none(data[1])),
-    "walrus": lambda data: Walrus(data[1], from_plain(data[2])),
-    "unknown": lambda data: Opaque(),
-}
-
-
-def cut(top: Base, deepest: int) -> None:
-    """Replace parts nested deeper than `deepest` by Opaque, in place; a sequence counts as one level. Does not need a
-    deep stack."""
-    waiting: list[tuple[Any, int]] = [(top, 1)]
-    while waiting:
-        node, depth = waiting.pop()
-        for one in fields(node):
-            part = getattr(node, one.name)
-            if isinstance(part, Base):
-                if depth >= deepest:
-                    setattr(node, one.name, Opaque())
-                else:
-                    waiting.append((part, depth + 1))
-            elif isinstance(part, tuple):
-                setattr(node, one.name, _cut_sequence(part, depth + 1, deepest, waiting))
-
-
-def _cut_sequence(parts: Any, depth: int, deepest: int, waiting: list[tuple[Any, int]]) -> Any:
-    found: list[Any] = []
-    for part in parts:
-        if isinstance(part, Base):
-            if depth >= deepest:
-                part = Opaque()
-            else:
-                waiting.append((part, depth + 1))
-        elif isinstance(part, tuple):
-            part = _cut_sequence(part, depth + 1, deepest, waiting)
-        found.append(part)
-    return Clause(*found) if isinstance(parts, Clause) else tuple(found)

@@ -4,7 +4,6 @@ pays off."""
 from __future__ import annotations
 
 import ast
-import gc
 import multiprocessing
 import os
 import signal
@@ -12,11 +11,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Union
 
 from dllint.facts.cache import Cache
+from dllint.facts.collector import collection_paused
 from dllint.facts.schema import FileFacts
 from dllint.files import Unreadable as Unreadable
 from dllint.span import Span
@@ -55,7 +55,7 @@ def parse_all(
     """
     parsed = Parsed()
     missing: dict[str, str] = {}
-    with _collection_paused():
+    with collection_paused():
         for path, text in sources.items():
             facts = cache.get(text)
             if facts is None:
@@ -166,18 +166,6 @@ def _can_open(number: int) -> bool:
         for handle in opened:
             os.close(handle)
     return True
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Pause garbage collection: facts contain no cycles, and searching for cycles doubles the time to read them."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -49,8 +49,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
+from dllint.facts.node_json import from_plain
 from dllint.facts.nodes import Expr as Expr
-from dllint.facts.nodes import Name, from_plain
+from dllint.facts.nodes import Name
 from dllint.span import Span
 
 FACTS_VERSION = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher, unified_diff
 
-from dllint.finding import Fix, TextEdit
+from dllint.finding import TextEdit
 from dllint.fixes.sources import Sources, read
 from dllint.fixes.text import LINE_END, apply_changes, lines_of
 
@@ -19,17 +19,6 @@ def file_diff(path: str, old: str, new: str) -> str:
     """
     lines = unified_diff(_patch_lines(old), _patch_lines(new), path, path)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def fix_diff(fix: Fix, sources: Sources) -> list[tuple[str, list[str]]]:
-    """Return the path and a short diff of each file that a fix changes.
-
-    Raises:
-        Unresolvable: as for `resolve`.
-    """
-    from dllint.fixes.resolve import resolve
-
-    return edits_diff(resolve(fix, sources), sources)
 
 
 def edits_diff(edits: Iterable[TextEdit], sources: Sources) -> list[tuple[str, list[str]]]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 
 import libcst as cst
 
+from dllint.facts.collector import collection_paused
 from dllint.facts.extract.shortening import too_large
 from dllint.facts.extract.tokens import Tokens
 from dllint.fixes.text import Unresolvable
@@ -62,18 +60,6 @@ def parse_module(source: str) -> cst.Module:
     if isinstance(result, BaseException):
         raise result
     return result
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """Pause the garbage collector: trees are many small objects that stay alive, and scanning them costs a third."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,8 @@ from typing import NamedTuple, Union
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from dllint.fixes.parser import collection_paused, parse_module
+from dllint.facts.collector import collection_paused
+from dllint.fixes.parser import parse_module
 from dllint.fixes.text import BLANKS, LINE_END, Lines, Unresolvable
 from dllint.span import Span
 

@@ -11,7 +11,8 @@ from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.names import replaced_names
 from dllint.inference.values import Class, Frame, Function
-from dllint.linking.source import SourceFile, decorated, last_name
+from dllint.linking.implicit_calls import decorated
+from dllint.linking.source import SourceFile, last_name
 
 
 class Passing:

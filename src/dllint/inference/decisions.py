@@ -283,7 +283,7 @@ def _with_stored(world: Engine, test: Expr, where: Site) -> Expr:
     if len(stores) != 1 or stores[0].scope != scope:
         return test
     event, value = stores[0].event, stores[0].value
-    before = (event.span.line, event.span.column) < where.at and file.encloses(event.region, where.region)
+    before = event.span.start < where.at and file.encloses(event.region, where.region)
     if not before or not isinstance(value, (Name, Constant)):
         return test
     # A function that is called in between may set it too.

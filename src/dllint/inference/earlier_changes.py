@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, Name, Slice, Subscript
 from dllint.facts.schema import Expr
-from dllint.inference.changes import CONTAINERS, Changes, identity, is_other
+from dllint.inference.changes import CONTAINERS, Changes, identity
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.values import Data, Mapping, Parsed, Site, Values, Written
+from dllint.inference.written_changes import is_other
 from dllint.linking.conditions import contradict
 
 
@@ -37,7 +38,7 @@ class EarlierChanges:
         for value in values:
             for change in self.of.under(value, key) if isinstance(value, (Mapping, Parsed, Data)) else ():
                 for where, call in self.of.called_in(change, value, (site.file.path, site.scope)):
-                    at = (call.statement.line, call.statement.column)
+                    at = call.statement.start
                     before = False if at == site.at else self._before(at, call.region, site)
                     if before is not None:
                         sure = before and not change.region

@@ -64,7 +64,7 @@ class Change(NamedTuple):
         """Return the statement that contains the mutation; None for one in a comprehension, for example."""
         spans = [event.span for event in self.file.scopes[self.scope].events]
         spans += [self.file.calls[index].statement for index in self.file.calls_of(self.scope)]
-        return next((span for span in spans if (span.line, span.column) == self.at), None)
+        return next((span for span in spans if span.start == self.at), None)
 
     def place(self) -> tuple[SourceFile, Span]:
         """Return the file and the statement that contains the mutation, or the loop or comprehension around it."""

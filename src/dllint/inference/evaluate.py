@@ -76,8 +76,8 @@ from dllint.inference.values import (
     constant,
 )
 from dllint.linking.assignments import whose_dict
+from dllint.linking.bindings import Binding
 from dllint.linking.expressions import summands
-from dllint.linking.source import Binding
 
 
 class Evaluator:
@@ -443,7 +443,7 @@ class Evaluator:
         groups: list[Values] = []
         entry = function.file.scopes[function.scope]
         for event in entry.events_of("return"):
-            site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+            site = Site(function.file, function.scope, event.region, event.span.start, frame)
             if frame is None or not self.world.impossible(site):
                 groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
         if entry.end >= 0:

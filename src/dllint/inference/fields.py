@@ -92,7 +92,7 @@ def stores(world: Engine, value: Instance) -> Iterator[tuple[Class, Store, Site]
                 continue
             given = argument(world, value, name)
             if given is None:
-                site = Site(owner.file, owner.scope, event.region, (event.span.line, event.span.column), None)
+                site = Site(owner.file, owner.scope, event.region, event.span.start, None)
                 yield owner, Store(owner.scope, event, _OBJECT, name, event.value), site
             elif given.expr is not None and given.site is not None:
                 yield owner, Store(owner.scope, event, _OBJECT, name, given.expr), given.site
@@ -200,7 +200,7 @@ def _is_field(world: Engine, owner: Class, event: Event) -> bool:
     """Whether a name in a class body is bound to the result of `attr.ib(…)`."""
     if not isinstance(event.value, CallRef):
         return False
-    site = Site(owner.file, owner.scope, event.region, (event.span.line, event.span.column), None)
+    site = Site(owner.file, owner.scope, event.region, event.span.start, None)
     callees = world.calls.callees(owner.file, event.value.index, site.frame)
     return any(isinstance(one, External) and one.name in _FIELDS for one in callees)
 

@@ -41,7 +41,7 @@ def yielded(world: Engine, function: Function, frame: Frame | None) -> Values:
     """Return the values that a generator function yields in an activation."""
     groups: list[Values] = []
     for event in function.file.scopes[function.scope].events_of("yield"):
-        site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+        site = Site(function.file, function.scope, event.region, event.span.start, frame)
         if frame is not None and world.impossible(site):
             continue
         if isinstance(event.value, Starred):

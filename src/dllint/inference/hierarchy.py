@@ -62,11 +62,10 @@ class Hierarchy:
         return found.all
 
     def _listed(self, cls: Class) -> Bases:
-        scope = cls.file.scopes[cls.scope]
-        site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+        site = _site(cls)
         groups: list[Values] = []
         memory = self.world.memory
-        for base in scope.bases:
+        for base in cls.file.scopes[cls.scope].bases:
             if base.keyword is None:
                 with memory.apart(limits.BASE_QUESTIONS):
                     groups.append(self._base(base.value, site))
@@ -91,9 +90,8 @@ class Hierarchy:
 
     def made_bases(self, cls: Class) -> list[Instance]:
         """Return the classes that calls make and the class statement lists: `class Splits(namedtuple(…))`."""
-        scope = cls.file.scopes[cls.scope]
-        site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
-        calls = [base.value for base in scope.bases if base.keyword is None]
+        site = _site(cls)
+        calls = [base.value for base in cls.file.scopes[cls.scope].bases if base.keyword is None]
         found = (one for base in calls for one in self.world.values.evaluate(base, site))
         return [one for one in found if isinstance(one, Instance)]
 
@@ -241,8 +239,7 @@ class Hierarchy:
         meant = (metaclass, *self.subclasses(metaclass))
         found: dict[Class, None] = {}
         for cls, expr in self._created:
-            scope = cls.file.scopes[cls.scope]
-            site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+            site = _site(cls)
             if any(value in meant for value in self.world.values.evaluate(expr, site)):
                 found.update(dict.fromkeys((cls, *self.subclasses(cls))))
         return tuple(limits.OVERRIDES.first(list(found)))
@@ -339,6 +336,12 @@ class Hierarchy:
     def annotated(self, annotation: Expr, site: Site) -> Values:
         """Return what an annotation says of a value; empty if it names no class of the project."""
         return self._annotations.said(annotation, site)
+
+
+def _site(cls: Class) -> Site:
+    """Return where the header of a class statement is evaluated."""
+    scope = cls.file.scopes[cls.scope]
+    return Site(cls.file, max(scope.parent, 0), scope.region, scope.header.start, None)
 
 
 def _merged(orders: list[list[Value]]) -> list[Value]:

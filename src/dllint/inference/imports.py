@@ -12,8 +12,9 @@ from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
+from dllint.linking.bindings import Binding
 from dllint.linking.expressions import attributes_read
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 
 _ALL = "__all__"
 
@@ -160,7 +161,7 @@ class Imports:
         found: Values | None = None
         for binding in reversed(stars):
             assert binding.event is not None and isinstance(binding.event.detail, ImportedName)
-            if (binding.event.span.line, binding.event.span.column) < after:
+            if binding.event.span.start < after:
                 break
             module, _, _, level = binding.event.detail
             path = self.find(file, module, level)
@@ -180,9 +181,9 @@ class Imports:
         it."""
         last = max(((where.at, where.scope) for _, where in found if where.file is site.file), default=((0, 0), 1))
         stars = [one.event for one in site.file.bindings(0)["*"] if one.event is not None]
-        between = [one for one in stars if last[0] < (one.span.line, one.span.column)]
+        between = [one for one in stars if last[0] < one.span.start]
         if site.scope == 0 and site.at != (0, 0):
-            between = [one for one in between if (one.span.line, one.span.column) < site.at]
+            between = [one for one in between if one.span.start < site.at]
         starred = self.star(site.file, name, after=last[0]) if between and not last[1] else None
         if starred is None:
             return values
@@ -248,4 +249,4 @@ def _written(bound: list[Binding], changes: list[Change]) -> frozenset[object] |
 
 def _start(at: tuple[int, int], binding: Binding) -> bool:
     """Whether a binding begins at a place."""
-    return binding.event is not None and (binding.event.span.line, binding.event.span.column) == at
+    return binding.event is not None and binding.event.span.start == at

@@ -43,8 +43,8 @@ def told_by_tests(world: Engine, name: str, site: Site) -> Values:
 
 def _between(start: Span, site: Site, event: Event) -> bool:
     """Whether a statement stands between the begin of a test and a place."""
-    at = (event.span.line, event.span.column)
-    return (start.line, start.column) < at < site.at
+    at = event.span.start
+    return start.start < at < site.at
 
 
 def _tests(name: str, site: Site) -> Iterator[tuple[int, Span]]:
@@ -55,7 +55,7 @@ def _tests(name: str, site: Site) -> Iterator[tuple[int, Span]]:
         if entry.kind == "if" and entry.expr is not None:
             yield from ((call, entry.span) for call in _holding(entry.expr, entry.holds, name, file))
     for event in file.derived(_asserted, site.scope) if site.at > (0, 0) else ():
-        before = (event.span.line, event.span.column) < site.at
+        before = event.span.start < site.at
         if before and event.value is not None and file.encloses(event.region, site.region):
             yield from ((call, event.span) for call in _holding(event.value, True, name, file))
 

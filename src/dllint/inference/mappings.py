@@ -16,7 +16,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations, fields, generators
 from dllint.inference.all_entries import AllEntries, inside
-from dllint.inference.changes import CONTAINERS, Changes, is_other
+from dllint.inference.changes import CONTAINERS, Changes
 from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.dict_objects import DictObjects
 from dllint.inference.earlier_changes import EarlierChanges
@@ -50,6 +50,7 @@ from dllint.inference.values import (
     Written,
     const,
 )
+from dllint.inference.written_changes import is_other
 from dllint.linking.source import SourceFile
 
 

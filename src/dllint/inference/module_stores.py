@@ -8,8 +8,9 @@ from functools import cached_property
 from dllint.facts.nodes import Attribute, Constant, Expr, Name, Subscript
 from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
+from dllint.linking.bindings import Binding
 from dllint.linking.derivations import stores_elsewhere
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 _MODULES = Attribute(Name("sys"), "modules")
@@ -51,7 +52,7 @@ class ModuleStores:
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
                 if path is not None:
                     event = store.event
-                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    site = Site(file, scope, event.region, event.span.start, None)
                     binding = Binding("value", event, store.value, -1)
                     found.setdefault(str(store.key), {}).setdefault(path, []).append((binding, site))
 

@@ -10,7 +10,7 @@ from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function
 from dllint.linking.derivations import receivers_in
-from dllint.linking.source import decorated
+from dllint.linking.implicit_calls import decorated
 
 AFTER_FIELDS = ("__post_init__", "__attrs_post_init__", "model_post_init")
 """Methods that generated constructors run once the fields are set: those of dataclasses, attrs and pydantic."""

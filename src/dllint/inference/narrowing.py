@@ -20,8 +20,9 @@ from dllint.inference.values import (
     Values,
     const,
 )
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import may_change, render
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 _LOOPS = ("for", "while")
@@ -46,7 +47,7 @@ def called_before(expr: Expr, site: Site) -> bool:
     if site.at == (0, 0) or not file.asks_callable:
         return False
     for event, index in _replacements(file, site.scope):
-        if (event.span.line, event.span.column) >= site.at:
+        if event.span.start >= site.at:
             return False
         if event.target == expr:
             parent = file.facts.regions[index].parent
@@ -86,7 +87,7 @@ def of_tests(world: Engine, subject: Expr, site: Site, values: Values) -> Values
     left = values
     for test, holds, region in tests:
         start = file.facts.regions[region].span
-        where = Site(file, site.scope, region, (start.line, start.column), site.frame)
+        where = Site(file, site.scope, region, start.start, site.frame)
         left = tuple(value for value in left if passes(world, value, subject, test, holds, where))
     return left or values
 
@@ -117,10 +118,10 @@ def replaced_by_test(binding: Binding, name: str, site: Site) -> Iterator[tuple[
     replacing = file.replacing_tests.get(key)
     if replacing is None:
         replacing = file.replacing_tests[key] = list(_replacing(name, file, site.scope))
-    start = (binding.event.span.line, binding.event.span.column) if binding.event is not None else (0, 0)
+    start = binding.event.span.start if binding.event is not None else (0, 0)
     for event, region in replacing:
         entry = file.facts.regions[region]
-        passed = start < (entry.span.line, entry.span.column) and (event.span.line, event.span.column) < site.at
+        passed = start < entry.span.start and event.span.start < site.at
         around = passed and file.encloses(entry.parent, site.region) and not file.encloses(region, site.region)
         if around and event is not binding.event and entry.expr is not None:
             yield entry.expr, not entry.holds
@@ -141,8 +142,8 @@ def _between(test: Span, site: Site) -> Callable[[Event], bool]:
     loops = {index for index in site.file.regions(site.region) if site.file.facts.regions[index].kind in _LOOPS}
 
     def passed(event: Event) -> bool:
-        at = (event.span.line, event.span.column)
-        if at <= (test.line, test.column):
+        at = event.span.start
+        if at <= test.start:
             return False
         return not site.at > (0, 0) or at < site.at or not loops.isdisjoint(site.file.regions(event.region))
 

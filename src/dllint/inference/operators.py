@@ -51,9 +51,8 @@ class Operators:
     def _asked(self, value: Value) -> Values:
         if isinstance(value, Instance) and isinstance(value.of, Class):
             for name in ("__bool__", "__len__"):
-                method = self.world.hierarchy.method(value.of, name)
-                if method is not None:
-                    return self.world.values.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)
+                if answer := self._by_own(value, name):
+                    return answer
             if any(name.rsplit(".", 1)[-1] in _MAY_BE_FALSE for name in self.world.hierarchy.externals(value.of)):
                 return (UNKNOWN,)
         return (value,)
@@ -122,10 +121,8 @@ class Operators:
     def _by_method(self, op: str, left: Value, right: Value) -> Values:
         name = _SPECIAL.get(op)
         for value, method_name in ((left, f"__{name}__"), (right, f"__r{name}__")) if name else ():
-            if isinstance(value, Instance) and isinstance(value.of, Class):
-                method = self.world.hierarchy.method(value.of, method_name)
-                if method is not None:
-                    return self.world.values.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)
+            if answer := self._by_own(value, method_name):
+                return answer
         if op == "+" and isinstance(left, Instance) and isinstance(right, Instance):
             joins = self.world.knowledge.joins
             return (left, right) if joins(left) and joins(right) else ()
@@ -144,7 +141,7 @@ class Operators:
 
     def compared(self, op: str, lefts: Values, rights: Values) -> Values:
         """Return the results of comparing values. Objects whose class defines `__eq__` are compared by it."""
-        own = [self._own_equality(value) for value in (*lefts, *rights)] if op in ("==", "!=") else []
+        own = [self._by_own(value, "__eq__") for value in (*lefts, *rights)] if op in ("==", "!=") else []
         if any(own):
             answers = union(one or (UNKNOWN,) for one in own[: len(lefts)]) if op == "==" else ()
             return answers or (UNKNOWN,)
@@ -152,16 +149,14 @@ class Operators:
             lefts, rights = enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights)
         return binary(op, lefts, rights)
 
-    def _own_equality(self, value: Value) -> Values:
-        """Return the result of an object's own `__eq__`; empty if its class has none."""
+    def _by_own(self, value: Value, name: str) -> Values:
+        """Return the result of an object's own special method; empty if its class has none."""
         if not isinstance(value, Instance) or not isinstance(value.of, Class):
             return ()
-        method = self.world.hierarchy.method(value.of, "__eq__")
-        return (
-            (self.world.values.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,))
-            if method is not None
-            else ()
-        )
+        method = self.world.hierarchy.method(value.of, name)
+        if method is None:
+            return ()
+        return self.world.values.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)
 
     def fstring(self, expr: FString, site: Site) -> Values:
         prefix, inner, suffix, complete = "", "", "", True

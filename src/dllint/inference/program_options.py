@@ -53,7 +53,7 @@ def _always_before(world: Engine, where: Site, stores: dict[str, list[Store]]) -
             return False
         for one in callers:
             call = one.file.calls[one.call]
-            waiting.append((one.file, call.scope, (call.statement.line, call.statement.column)))
+            waiting.append((one.file, call.scope, call.statement.start))
     return True
 
 
@@ -63,4 +63,4 @@ def _precedes(file: SourceFile, scope: int, at: tuple[int, int], store: Store) -
     guarded = under_main_guard(file, store.event.region)
     if scope != 0:
         return not guarded
-    return (store.event.span.line, store.event.span.column) < at
+    return store.event.span.start < at

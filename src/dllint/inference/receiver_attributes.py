@@ -37,14 +37,12 @@ def stored_by_caller(world: Engine, test: Attribute, where: Site) -> tuple[Expr,
     found = [
         store
         for store in file.stores(call.scope)
-        if store.key == test.attr
-        and store.base == receiver
-        and (store.event.span.line, store.event.span.column) < (call.statement.line, call.statement.column)
+        if store.key == test.attr and store.base == receiver and store.event.span.start < call.statement.start
     ]
     last = found[-1] if found else None
     if last is None or last.value is None or not file.encloses(last.event.region, call.region):
         return None
-    at = (last.event.span.line, last.event.span.column)
+    at = last.event.span.start
     return last.value, Site(file, call.scope, last.event.region, at, frame.parent)
 
 
@@ -73,7 +71,7 @@ def may_be_set_outside(world: Engine, value: Instance, name: str) -> bool:
     if limits.OUTSIDE_STORES.exceeded(len(stores)):
         return True
     for file, store in stores:
-        at = (store.event.span.line, store.event.span.column)
+        at = store.event.span.start
         bases = world.values.evaluate(store.base, Site(file, store.scope, store.event.region, at, None))
         if not bases or not all(_is_another(world, one, value) for one in bases):
             return True

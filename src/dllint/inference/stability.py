@@ -38,8 +38,9 @@ from dllint.inference.values import (
     Value,
     const,
 )
+from dllint.linking.bindings import Binding
 from dllint.linking.closed_values import PURE
-from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.linking.source import SourceFile, last_name
 
 _PLAIN = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
@@ -166,7 +167,7 @@ def _returns_stable(world: Engine, index: int, site: Site, depth: int) -> bool:
         if limits.TESTED_RETURNS.exceeded(len(returns)):
             return False
         for event in returns:
-            there = Site(one.file, one.scope, event.region, (event.span.line, event.span.column), one.frame)
+            there = Site(one.file, one.scope, event.region, event.span.start, one.frame)
             if event.value is not None and not is_stable(world, event.value, there, depth - 1):
                 return False
     return bool(callees)

@@ -108,7 +108,7 @@ class Stores:
             owner.file,
             store.scope,
             store.event.region,
-            (store.event.span.line, store.event.span.column),
+            store.event.span.start,
             frame if method == store.scope else None,
         )
 

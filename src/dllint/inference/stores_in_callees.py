@@ -19,7 +19,7 @@ def set_by_callee(world: Engine, expr: Attribute, site: Site, since: tuple[int, 
     file = site.file
     for index in reversed(file.calls_given(site.scope, base.id)):
         call = file.calls[index]
-        at = (call.statement.line, call.statement.column)
+        at = call.statement.start
         if not since < at < site.at or not isinstance(call.func, (Name, Attribute)):
             continue
         if not file.encloses(call.region, site.region):
@@ -51,9 +51,9 @@ def _still_held(base: Name, name: str, target: Target, site: Site, at: tuple[int
     argument."""
     function = target.function
     for binding in site.file.bindings(site.scope).get(base.id, ()):
-        if binding.event is not None and at <= (binding.event.span.line, binding.event.span.column) < site.at:
+        if binding.event is not None and at <= binding.event.span.start < site.at:
             returned = function.file.scopes[function.scope].events_of("return")
-            if (binding.event.span.line, binding.event.span.column) != at or not returned:
+            if binding.event.span.start != at or not returned:
                 return False
             if any(event.value != Name(name) for event in returned):
                 return False
@@ -70,5 +70,5 @@ def _set_in(world: Engine, target: Target, name: str, attr: str) -> Values | Non
     if not stores or stores[-1].event.region:
         return None
     event = stores[-1].event
-    where = Site(file, function.scope, event.region, (event.span.line, event.span.column), target.frame)
+    where = Site(file, function.scope, event.region, event.span.start, target.frame)
     return world.values.evaluate(stores[-1].value, where)

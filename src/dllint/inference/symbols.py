@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dllint.facts.schema import Event, Expr
 from dllint.inference.module_stores import ModuleStores
 from dllint.inference.values import Frame, Site
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import Atom, contradictions, may_change, path_atoms
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 _plain = tuple.__new__
@@ -180,7 +181,7 @@ class Symbols:
         event = binding.event
         if event is None:
             return Site(file, scope, 0, (0, 0), None)
-        return Site(file, scope, event.region, (event.span.line, event.span.column), None)
+        return Site(file, scope, event.region, event.span.start, None)
 
     def reaching(
         self, file: SourceFile, scope: int, bindings: list[Binding], region: int, at: tuple[int, int]
@@ -203,7 +204,7 @@ class Symbols:
                 found.append(binding)
                 always = True
                 continue
-            if (event.span.line, event.span.column) >= at:
+            if event.span.start >= at:
                 loop = self.shared_loop(file, event.region, region)
                 if loop and before is None:
                     before = set(self._always_before(file, bindings, region, at))
@@ -238,12 +239,9 @@ class Symbols:
         if not told:
             return False
         tested = file.facts.regions[event.region].span
-        first = (tested.line, tested.column)
+        first = tested.start
         again = self.shared_loop(file, event.region, region) > 0
-        return any(
-            not may_change(text, file, scope, lambda one: again or first < (one.span.line, one.span.column) < at)
-            for text in told
-        )
+        return any(not may_change(text, file, scope, lambda one: again or first < one.span.start < at) for text in told)
 
     @staticmethod
     def shared_loop(file: SourceFile, left: int, right: int) -> int:
@@ -260,7 +258,7 @@ class Symbols:
             event = binding.event
             if (
                 event is not None
-                and (event.span.line, event.span.column) < at
+                and event.span.start < at
                 and file.encloses(event.region, region)
                 and not self._may_not_begin(file, event, region)
             ):
@@ -290,4 +288,4 @@ def _is_clause(binding: Binding) -> bool:
 def _begins(binding: Binding, at: tuple[int, int] | None) -> bool:
     """Whether the statement of a binding begins at a place."""
     event = binding.event
-    return event is not None and (event.span.line, event.span.column) == at
+    return event is not None and event.span.start == at

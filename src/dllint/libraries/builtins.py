@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 from dataclasses import replace
-from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, Element, Entered, List, Name, Starred, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, Element, Entered
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations
 from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
-from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.isinstance_tests import tells_nothing
 from dllint.inference.narrowing import is_instance, listed_classes
@@ -30,20 +27,19 @@ from dllint.inference.values import (
     Mapping,
     Parsed,
     Partial,
-    Pattern,
     Site,
     Super,
     Value,
     Values,
     Written,
     const,
-    constant,
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.index import canonical, refuses
+from dllint.libraries.formatted_texts import formatted, joined_path
+from dllint.libraries.iterables import empty_set, next_element, read_up_as_sequence
+from dllint.libraries.numbers import converted, extreme, length, reduced, summed
 from dllint.linking.assignments import whose_dict
-from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -90,81 +86,6 @@ def _partial(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
     return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
 
 
-_NUMBERS: dict[str, Callable[[Any], object]] = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "bool": bool,
-    "abs": abs,
-    "round": round,
-}
-
-
-def _number(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    call = file.calls[index]
-    values = first_argument(world, file, index, site)
-    convert = _NUMBERS.get(call.func.id) if isinstance(call.func, Name) else None
-    if values is None or convert is None:
-        return None
-    found: list[Value] = []
-    for value in values:
-        if isinstance(value, Const) and value.value is not None:
-            try:
-                found.append(constant(convert(value.value)))
-            except (TypeError, ValueError, OverflowError):
-                found.append(UNKNOWN)
-        elif isinstance(value, Pattern) and convert is str:
-            found.append(value)
-        else:
-            found.append(UNKNOWN)
-    return tuple(dict.fromkeys(found))
-
-
-def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `min(a, b)` and `max([a, b])` give: the one value, or what a count that is never negative leaves over."""
-    call = file.calls[index]
-    if call.func not in (Name("min"), Name("max")) or any(one.keyword for one in call.args):
-        return None
-    written = [one.value for one in call.args]
-    if len(written) == 1 and isinstance(written[0], (List, Tuple)):
-        written = list(written[0].elements)
-    if len(written) < 2 or any(isinstance(one, Starred) for one in written):
-        return None
-    choose = min if call.func == Name("min") else max
-    operands = [world.values.evaluate(one, site) for one in written]
-    if all(len(values) == 1 and isinstance(values[0], Const) for values in operands):
-        try:
-            return (const(choose(values[0].value for values in operands if isinstance(values[0], Const))),)
-        except TypeError:
-            return None
-    if choose is min and any(values == (const(0),) for values in operands):
-        counted = all(_is_count(file, *one) for one in zip(written, operands, strict=True))
-        return (const(0),) if counted else (const(0), UNKNOWN)
-    least = [one.value for values in operands for one in values if len(values) == 1 and isinstance(one, Const)]
-    if choose is max and any(isinstance(one, int) and one > 0 for one in least):
-        # A number of workers, at least one: the other operand may be smaller.
-        return (const(max(one for one in least if isinstance(one, (int, float)))), UNKNOWN)
-    return (UNKNOWN,)
-
-
-def _sum(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `sum(datasets)` gives: something with the parts of each, as `__add__` of datasets makes it."""
-    plain = [one.value for one in file.calls[index].args if one.keyword is None]
-    return _joined(world, plain[0], site) if len(plain) == 1 else None
-
-
-def _reduced(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `reduce(add, datasets)` gives, in the same way."""
-    args = file.calls[index].args
-    return _joined(world, args[1].value, site) if len(args) == 2 and not any(one.keyword for one in args) else None
-
-
-def _joined(world: Engine, several: Expr, site: Site) -> Values | None:
-    parts = world.values.evaluate(Element(several), site)
-    objects = [part for part in parts if isinstance(part, Instance) and isinstance(part.of, Class)]
-    return tuple(dict.fromkeys(objects)) or None
-
-
 def _type(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """What `type("Mine", (Rows,), {})` gives: a class that stands for its bases, and that pickle does not find."""
     args = file.calls[index].args
@@ -179,28 +100,6 @@ def _overrides(body: Expr) -> bool:
     if not isinstance(body, Dict):
         return True
     return any(not (isinstance(key, Constant) and str(key.value).startswith("__")) for key, _ in body.items)
-
-
-def _length(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The length of objects whose class says it: what `__len__` returns, if it is a number."""
-    found: list[Value] = []
-    for value in first_argument(world, file, index, site) or ():
-        if not isinstance(value, Instance) or not isinstance(value.of, Class):
-            return None
-        method = world.hierarchy.method(value.of, "__len__")
-        if method is None:
-            return None
-        found += world.values.returned(method, world.receiver_frame(value))
-    return tuple(dict.fromkeys(found)) if found and all(isinstance(one, Const) for one in found) else None
-
-
-def _is_count(file: SourceFile, expr: Expr, values: Values) -> bool:
-    """Whether an expression is never negative: a length, a number of processors, or numbers that are known."""
-    if isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) in ("len", "cpu_count"):
-        return True
-    return bool(values) and all(
-        isinstance(one, Const) and isinstance(one.value, (int, float)) and one.value >= 0 for one in values
-    )
 
 
 def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -373,103 +272,6 @@ def _objects_in(world: Engine, sequence: Expr, site: Site) -> Values | None:
     return (*found, UNKNOWN) if len(found) < len(elements) and UNKNOWN not in found else tuple(found) or None
 
 
-def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    func = file.calls[index].func
-    if not file.calls[index].args and isinstance(func, Name) and func.id in ("list", "tuple"):
-        return (Display(func.id, Written(CallRef(index), site)),)
-    values = first_argument(world, file, index, site)
-    if values is None:
-        return None
-    if func == Name("iter"):
-        return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
-    kind = "tuple" if func == Name("tuple") else "list"
-    through = file.calls[index].args[0].value
-    if isinstance(through, CallRef) and not all(
-        isinstance(value, Display) or (isinstance(value, Instance) and value.of == GENERATOR) for value in values
-    ):
-        # Of what comes from outside, the call alone tells what it is.
-        elements = world.values.evaluate(Element(through), site)
-        if elements and all(map(_is_own, elements)):
-            return (Display(kind, Written(List((Starred(through),)), site)),)
-    return tuple(dict.fromkeys(_read_up(value, kind, Written(CallRef(index), site)) for value in values))
-
-
-def _is_own(value: Value) -> bool:
-    """Whether a value is a class or function of the project, an object of such a class, or a constant."""
-    of = value.of if isinstance(value, Instance) else value
-    return isinstance(of, (Class, Function, Const))
-
-
-def _empty(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """Return the set that `set()` creates and other statements fill; None for `set(items)`, whose order is unknown."""
-    call = file.calls[index]
-    return (Display("set", Written(CallRef(index), site)),) if not call.args else None
-
-
-def _read_up(value: Value, kind: str, made: Written) -> Value:
-    """Return a new sequence of the elements of an iterable, or the object itself where its elements are unknown."""
-    if isinstance(value, Display):
-        return value.made_by(kind, made)
-    if isinstance(value, Instance) and value.of == GENERATOR:
-        return Display(kind, made)
-    if isinstance(value, Instance) and not (isinstance(value.of, External) and refuses(canonical(value.of.name))):
-        return value
-    return UNKNOWN
-
-
-def _next(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    args = file.calls[index].args
-    if not args or args[0].keyword is not None:
-        return None
-    through = args[0].value
-    while isinstance(through, CallRef) and file.calls[through.index].func == Name("iter"):
-        given = file.calls[through.index].args
-        if len(given) != 1 or given[0].keyword is not None:
-            break
-        through = given[0].value
-    return world.values.evaluate(Element(through), site)
-
-
-def _format(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """Evaluate `"pkg.{}.{}".format(kind, name)`: to a constant, or to the text before the first and after the last
-    field."""
-    call = file.calls[index]
-    if not isinstance(call.func, Attribute):
-        return None
-    given = [world.values.evaluate(argument.value, site) for argument in call.args if argument.keyword is None]
-    plain = [values[0].value for values in given if len(values) == 1 and isinstance(values[0], Const)]
-    texts = world.values.evaluate(call.func.value, site)
-    return tuple(dict.fromkeys(_filled(text, plain, len(call.args)) for text in texts)) or None
-
-
-def _filled(text: Value, plain: list[Any], count: int) -> Value:
-    """Fill the fields of a format string if all `count` arguments are constants and each field takes one; else return a
-    pattern of its fixed text."""
-    if not isinstance(text, Const) or not isinstance(text.value, str):
-        return UNKNOWN
-    try:
-        pieces = list(Formatter().parse(text.value))
-    except ValueError:
-        return UNKNOWN
-    fields = [number for number, piece in enumerate(pieces) if piece[1] is not None]
-    if not fields:
-        return const("".join(piece[0] for piece in pieces))
-    if len(plain) == count == len(fields) and all(pieces[number][1:] == ("", "", None) for number in fields):
-        return constant(text.value.format(*plain))
-    inner = "".join(piece[0] for piece in pieces[1 : fields[-1] + 1])
-    return Pattern(pieces[0][0], "".join(piece[0] for piece in pieces[fields[-1] + 1 :]), inner)
-
-
-def _join(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    pieces: list[str] = []
-    for argument in file.calls[index].args:
-        values = world.values.evaluate(argument.value, site) if argument.keyword is None else ()
-        if len(values) != 1 or not isinstance(values[0], Const) or not isinstance(values[0].value, str):
-            return None
-        pieces.append(values[0].value)
-    return (constant("/".join(pieces)),) if pieces else None
-
-
 def _isinstance(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     if len(call.args) != 2 or any(argument.keyword for argument in call.args):
@@ -502,19 +304,19 @@ RESULTS: dict[str, Handler] = {
     "copy.copy": _copy,
     "copy.deepcopy": _copy,
     "vars": first_argument,
-    "int": _number,
-    "float": _number,
-    "str": _number,
-    "bool": _number,
-    "abs": _number,
-    "round": _number,
-    "min": _extreme,
-    "max": _extreme,
+    "int": converted,
+    "float": converted,
+    "str": converted,
+    "bool": converted,
+    "abs": converted,
+    "round": converted,
+    "min": extreme,
+    "max": extreme,
     **dict.fromkeys(("random.choice", "numpy.random.choice", "random.Random().choice"), _chosen),
     "list().pop": _popped,
-    "sum": _sum,
-    "len": _length,
-    "functools.reduce": _reduced,
+    "sum": summed,
+    "len": length,
+    "functools.reduce": reduced,
     "type": _type,
     "getattr": by_name.attribute,
     "eval": by_name.evaluated,
@@ -549,15 +351,15 @@ RESULTS: dict[str, Handler] = {
     **{f"multiprocessing.context.{name}": _named_context for name in _CONTEXT_CLASSES},
     "argparse.ArgumentParser().parse_args": _parse,
     "argparse.ArgumentParser().parse_known_args": _parse,
-    "list": _sequence,
-    "set": _empty,
-    "tuple": _sequence,
-    "sorted": _sequence,
-    "reversed": _sequence,
-    "iter": _sequence,
-    "next": _next,
-    "os.path.join": _join,
-    "str().format": _format,
+    "list": read_up_as_sequence,
+    "set": empty_set,
+    "tuple": read_up_as_sequence,
+    "sorted": read_up_as_sequence,
+    "reversed": read_up_as_sequence,
+    "iter": read_up_as_sequence,
+    "next": next_element,
+    "os.path.join": joined_path,
+    "str().format": formatted,
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
     "deepspeed.add_config_arguments": first_argument,
     "lightning.pytorch.Trainer.add_argparse_args": first_argument,

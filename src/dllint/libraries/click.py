@@ -19,7 +19,7 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
     file, scope = function.file, function.file.scopes[function.scope]
     if not scope.decorators or not PACKAGES & file.imported_packages():
         return None
-    site = Site(file, max(scope.parent, 0), scope.region, (scope.span.line, scope.span.column), None)
+    site = Site(file, max(scope.parent, 0), scope.region, scope.span.start, None)
     command = False
     for decorator in scope.decorators:
         call = file.calls[decorator.expr.index] if isinstance(decorator.expr, CallRef) else None

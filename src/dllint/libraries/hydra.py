@@ -163,7 +163,7 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
     file, scope = function.file, function.file.scopes[function.scope]
     if not scope.decorators or not scope.params or scope.params[0].name != name:
         return None
-    site = Site(file, max(scope.parent, 0), scope.region, (scope.span.line, scope.span.column), None)
+    site = Site(file, max(scope.parent, 0), scope.region, scope.span.start, None)
     for decorator in scope.decorators:
         call = file.calls[decorator.expr.index] if isinstance(decorator.expr, CallRef) else None
         if call is None or last_name(call.func) != "main":

@@ -24,7 +24,7 @@ T = TypeVar("T")
 _READERS = frozenset(
     {
         *("builtins", "contents", "filled_classes", "hooks", "hub_transforms", "hydra", "index", "knowledge"),
-        *("inherited_attributes", "lightning", "named_objects", "records", "replaced_fields"),
+        *("inherited_attributes", "iterables", "lightning", "named_objects", "records", "replaced_fields"),
     }
 )
 """Modules of this package that read these tables, so that importing them from here would be circular."""

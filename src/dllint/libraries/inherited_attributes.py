@@ -65,7 +65,7 @@ class InheritedAttributes:
             call = owner.file.calls[index]
             if call.scope == init:
                 frame = self.world.stores.init_frame(value, owner)
-                site = Site(owner.file, init, call.region, (call.span.line, call.span.column), frame)
+                site = Site(owner.file, init, call.region, call.span.start, frame)
                 return self._hyperparameters(index, site)
         return ()
 

@@ -51,6 +51,9 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 _SIGNS: Mapping[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 _MEMBERSHIP = frozenset({"in", "not in"})
+ORDERING = frozenset({"<", "<=", ">", ">="})
+NUMERIC = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+"""The operators on two numbers. On two arrays, or an array and a number, they give one element per element."""
 OPERATORS = frozenset(_ARITHMETIC) | frozenset(_COMPARISONS) - _MEMBERSHIP
 """The operators on two values. Membership is excluded: it mostly tests for a part of a name that a user passes."""
 

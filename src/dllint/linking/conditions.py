@@ -28,7 +28,8 @@ from dllint.facts.nodes import (
     UnaryOp,
 )
 from dllint.facts.schema import Event, Expr, Region
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.reads import RegionRef
+from dllint.linking.source import SourceFile, last_name
 
 _SEVERAL = " > 1"
 _FALSE = ("None", "0", "False", "''")
@@ -318,5 +319,5 @@ def under_main_guard(file: SourceFile, region: int) -> bool:
 def tested_at(entry: Region, at: tuple[int, int]) -> tuple[int, int]:
     """Return the position where a test around the statement at `at` is evaluated. A test inside the statement itself
     (`x = x or …`) is evaluated before the assignment."""
-    start = (entry.span.line, entry.span.column)
+    start = entry.span.start
     return start if at == (0, 0) else min(start, at)

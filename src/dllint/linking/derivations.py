@@ -9,7 +9,8 @@ from dllint.facts.schema import Annotation, Event
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import RegionRef, ScopeRef, SourceFile, last_name
+from dllint.linking.reads import RegionRef, ScopeRef
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 

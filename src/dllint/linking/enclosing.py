@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
+from dllint.facts.schema import Event, FileFacts
 from dllint.span import Span
 
 
@@ -40,3 +41,21 @@ class Enclosing:
         for at in range(first, bisect_right(self._starts, span[2:])):
             if span.covers(self._spans[at]):
                 yield from self._members[self._spans[at]]
+
+
+def comprehension_clauses(facts: FileFacts) -> dict[int, Event]:
+    """Return the `for` clauses of comprehensions, by the regions in which their targets are bound."""
+    found: dict[int, Event] = {}
+    inside: dict[int, list[int]] = {}
+    for index, region in enumerate(facts.regions):
+        if region.kind == "for":
+            inside.setdefault(region.parent, []).append(index)
+    spans = {parent: Enclosing(facts.regions[index].span for index in loops) for parent, loops in inside.items()}
+    for scope in facts.scopes if inside else ():
+        for event in scope.events_of("for"):
+            if event.detail == "comp" and event.value_span is not None and event.region in spans:
+                for number in sorted(spans[event.region].around(event.value_span)):
+                    index = inside[event.region][number]
+                    if facts.regions[index].expr == event.value:
+                        found[index] = event
+    return found

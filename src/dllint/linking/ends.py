@@ -96,7 +96,7 @@ class Ends:
             new = {region: end.at for region, end in ends.items() if (scope, end) not in self._known}
             own: list[Event | Call] = [*self.file.scopes[scope].events] if new else []
             own += [self.file.calls[index] for index in self.file.calls_of(scope)] if new else []
-            if any(ended(self.file, one.region, (one.span.line, one.span.column), new) for one in own):
+            if any(ended(self.file, one.region, one.span.start, new) for one in own):
                 found[scope] = new
         return found
 
@@ -271,7 +271,7 @@ class Ends:
         }
         inside: list[Event | Call] = [one for scope in file.scopes for one in scope.events]
         for one in (*inside, *file.facts.calls):
-            first, last = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
+            first, last = one.span.start, (one.span.end_line, one.span.end_column)
             for region in file.regions(one.region):
                 known = found[region]
                 found[region] = min(known[0], first), max(known[1], last)
@@ -284,10 +284,10 @@ class Ends:
             self._halves = {}
             for index, entry in enumerate(regions):
                 if entry.kind == "if":
-                    key = (entry.parent, entry.expr, (entry.span.line, entry.span.column))
+                    key = (entry.parent, entry.expr, entry.span.start)
                     self._halves.setdefault(key, []).append(index)
         entry = regions[region]
-        same = self._halves[entry.parent, entry.expr, (entry.span.line, entry.span.column)]
+        same = self._halves[entry.parent, entry.expr, entry.span.start]
         return [one for one in same if regions[one].holds is not entry.holds]
 
 

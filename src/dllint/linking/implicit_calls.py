@@ -137,7 +137,7 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[tuple[str, Call]]
         for expr, span, region, statement in expressions(file, scope):
             for base, name in _attributes(expr, names):
                 call = Call(Getter(base, name), [], span, scope, region, statement)
-                found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
+                found.setdefault((name, scope), {}).setdefault(span.start, call)
     for place in sorted(found):
         yield from ((place[0], call) for call in found[place].values())
 
@@ -231,3 +231,12 @@ def gone_through(call: Call, iterates: Iterates) -> list[Expr]:
         return []
     plain = [argument.value for argument in call.args if argument.keyword is None]
     return (plain or [argument.value for argument in call.args if argument.keyword == "iterable"])[row[0]]
+
+
+def decorated(file: SourceFile, call: int) -> int:
+    """Return the definition that a decorator's call applies to."""
+    given = file.calls[call].args[0].value
+    while isinstance(given, CallRef):
+        given = file.calls[given.index].args[0].value
+    assert isinstance(given, Defined)
+    return given.scope

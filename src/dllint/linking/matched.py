@@ -8,9 +8,10 @@ from typing import Any, Protocol
 from dllint.facts.nodes import Base, CallRef, Defined, LambdaRef
 from dllint.facts.schema import Call, Event, Region, Scope
 from dllint.linking.assignments import Spread, Store
+from dllint.linking.bindings import Binding
 from dllint.linking.implicit_calls import Iterates, add_implicit_calls, properties_of
-from dllint.linking.reads import ReadOfProject
-from dllint.linking.source import Binding, RegionRef, ScopeRef, SourceFile
+from dllint.linking.reads import ReadOfProject, RegionRef, ScopeRef
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from dllint.linking.implicit_calls import Common
 
@@ -13,6 +13,18 @@ ALL = "<all>"
 """Stands for all names, or for the statements of all kinds."""
 STORING = "="
 """Stands for the statements that assign to attributes and items."""
+
+
+class RegionRef(NamedTuple):
+    """A region in the result of a function that `SourceFile.derived` calls."""
+
+    number: int
+
+
+class ScopeRef(int):
+    """A scope in the result of such a function."""
+
+    __slots__ = ()
 
 
 class Reads:

@@ -24,9 +24,10 @@ from typing import Any, TypeVar
 
 from dllint.facts.schema import Call, Event, FileFacts, ImportedName, Region
 from dllint.linking.assignments import Spread, Store
+from dllint.linking.bindings import Binding
 from dllint.linking.reads import WHOLE, Reads
 from dllint.linking.recorded_parts import Calls, Lookups, Named, Numbered, RecordedScope, Scopes
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 T = TypeVar("T")

@@ -5,49 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from dllint.facts.aliases import aliases_by, aliases_of
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Defined, Name, Subscript
+from dllint.facts.nodes import CallRef, Comprehension, Name
 from dllint.facts.nodes import last_name as last_name
 from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Region, Scope
-from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
-from dllint.linking.enclosing import Enclosing
+from dllint.linking.assignments import Spread, Store, incoming, set_by_name, spreads, stored
+from dllint.linking.bindings import (
+    Binding,
+    bindings,
+    bound,
+    declarations,
+    fills_globals,
+    imports,
+    packages,
+    rebound_by_exec,
+    set_among_globals,
+)
+from dllint.linking.enclosing import Enclosing, comprehension_clauses
 from dllint.notebooks import is_notebook
 from dllint.span import Span
 
 T = TypeVar("T")
 
 
-class Binding(NamedTuple):
-    """One binding of a name in a scope.
-
-    Attributes:
-        kind: "value" (`expr` evaluated at the event), "import", "def", "class", "param" or "opaque" (an exception, a
-            deleted name).
-        number: the scope index of a def or class, or the position of a parameter.
-    """
-
-    kind: str
-    event: Event | None
-    expr: Expr | None
-    number: int
-
-
 _CONDITIONAL = frozenset({"if", "while", "case", "handler", "tryelse", "loopelse"})
 """Kinds of regions that a condition of the program leads to."""
-
-
-class RegionRef(NamedTuple):
-    """A region in the result of a function that `SourceFile.derived` calls."""
-
-    number: int
-
-
-class ScopeRef(int):
-    """A scope in the result of such a function."""
-
-    __slots__ = ()
 
 
 class SourceFile:
@@ -97,11 +81,7 @@ class SourceFile:
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
         self._calls_given: dict[int, dict[str, list[int]]] = {}
-        self._imports: list[tuple[int, Event, ImportedName]] | None = None
-        self._packages: frozenset[str] | None = None
-        self._clauses: dict[int, Event] | None = None
         self._event_spans: dict[int, Enclosing] = {}
-        self._clauses_at: dict[tuple[tuple[int, int], Expr | None, Expr | None], int] = {}
 
     def __repr__(self) -> str:
         return f"<{self.path}>"
@@ -253,51 +233,8 @@ class SourceFile:
         """Return the bindings of each name that the scope binds, in source order."""
         found = self._bindings.get(scope)
         if found is None:
-            found = {}
-            self._bindings[scope] = found
-            for position, param in enumerate(self.scopes[scope].params):
-                found[param.name] = [Binding("param", None, None, position)]
-            declared = self.declared(scope)
-            for event in self.scopes[scope].events:
-                target = event.target
-                if event.kind == "assign" and isinstance(target, Name):
-                    if event.value is not None and target.id not in declared:
-                        found.setdefault(target.id, []).append(Binding("value", event, incoming(event), -1))
-                    continue
-                for name, binding in self._bound(event) if event.kind in _NAMING else ():
-                    changes = binding.kind == "def" and name in found and self._changes_property(binding.number)
-                    if name not in declared and not changes:
-                        found.setdefault(name, []).append(binding)
-            for event, name in self._set_among_globals(0) if not scope else ():
-                found.setdefault(name, []).append(Binding("value", event, incoming(event), -1))
-                found[name].sort(key=lambda one: _start(one.event) if one.event is not None else (0, 0))
+            found = self._bindings[scope] = bindings(self.facts, scope, self.declared(scope))
         return found
-
-    def _bound(self, event: Event) -> Iterator[tuple[str, Binding]]:
-        """Yield the names that a statement binds, each with its binding."""
-        kind = event.kind
-        if kind in BINDING:
-            if event.target is None or (event.value is None and kind == "assign"):
-                return
-            for target, value in targets(event.target, incoming(event)):
-                if isinstance(target, Name):
-                    yield target.id, Binding("value", event, value, -1)
-        elif isinstance(event.detail, ImportedName):
-            module, name, alias, _level = event.detail
-            bound = alias or (module.split(".")[0] if name is None else name)
-            yield bound, Binding("import", event, None, -1)
-        elif isinstance(event.detail, int):
-            yield self.scopes[event.detail].name, Binding("def", event, None, event.detail)
-        elif kind == "except" and isinstance(event.target, Name):
-            yield event.target.id, Binding("opaque", event, None, -1)
-
-    def _changes_property(self, scope: int) -> bool:
-        """Whether a function is the setter or deleter of a property, which does not change the getter."""
-        name = self.scopes[scope].name
-        return any(
-            isinstance(one.expr, Attribute) and one.expr.value == Name(name) and one.expr.attr in ("setter", "deleter")
-            for one in self.scopes[scope].decorators
-        )
 
     def declared(self, scope: int) -> dict[str, str]:
         """Return the names that a function declares, each with "global" or "nonlocal"."""
@@ -305,11 +242,7 @@ class SourceFile:
 
     @cached_property
     def all_declared(self) -> dict[int, dict[str, str]]:
-        found: dict[int, dict[str, str]] = {}
-        for index, scope in enumerate(self.scopes):
-            for event in scope.events_of("global", "nonlocal"):
-                found.setdefault(index, {}).update(dict.fromkeys(declared_names(event), event.kind))
-        return found
+        return declarations(self.scopes)
 
     @cached_property
     def scopes_binding(self) -> Counter[str]:
@@ -327,13 +260,13 @@ class SourceFile:
         found: dict[tuple[int, str], list[tuple[int, Binding]]] = {}
         for index, declared in self.all_declared.items():
             for event in self.scopes[index].events:
-                for bound, binding in self._bound(event):
-                    if bound in declared:
-                        found.setdefault((self.owner(bound, index), bound), []).append((index, binding))
+                for name, binding in bound(event, self.scopes):
+                    if name in declared:
+                        found.setdefault((self.owner(name, index), name), []).append((index, binding))
         for index in {self.calls[call].scope for call in self.facts.called.get("globals", ())} - {0}:
-            for event, bound in self._set_among_globals(index):
+            for event, name in set_among_globals(self.facts, index):
                 binding = Binding("value", event, incoming(event), -1)
-                found.setdefault((0, bound), []).append((index, binding))
+                found.setdefault((0, name), []).append((index, binding))
         return found
 
     def owner(self, name: str, scope: int) -> int:
@@ -345,42 +278,13 @@ class SourceFile:
                     return scope
         return 0
 
-    def _set_among_globals(self, scope: int) -> Iterator[tuple[Event, str]]:
-        """Yield the statements `globals()["name"] = …` of a scope."""
-        for event in self.scopes[scope].storing() if self.facts.called.get("globals") else ():
-            target = event.target
-            if event.kind == "assign" and isinstance(target, Subscript) and isinstance(target.value, CallRef):
-                name = target.index.value if isinstance(target.index, Constant) else None
-                if isinstance(name, str) and self.calls[target.value.index].func == Name("globals"):
-                    yield event, name
-
     def rewrites(self, name: str) -> bool:
-        """Whether the module may rebind a name in a way known only at run time: by `exec` of a string (unless it is a
-        literal without the name), or by changing its `globals()` under unknown names."""
-        for index in self.facts.called.get("exec", ()):
-            call = self.calls[index]
-            text = call.args[0].value if len(call.args) == 1 else None
-            written = text.value if isinstance(text, Constant) else None
-            if call.scope == 0 and text is not None and (not isinstance(written, str) or name in written):
-                return True
-        return self.facts.called.get("globals") is not None and self._fills_globals
+        """Whether the module may rebind a name in a way known only at run time."""
+        return rebound_by_exec(self.facts, name) or self._fills_globals
 
     @cached_property
     def _fills_globals(self) -> bool:
-        """Whether a function or the module changes its `globals()` under unknown names."""
-        changed = [self.calls[index].func for index in self.facts.called.get("update", ())]
-        changed += [
-            event.target
-            for scope in self.scopes
-            for event in scope.storing()
-            if isinstance(event.target, Subscript) and not isinstance(event.target.index, Constant)
-        ]
-        return any(
-            isinstance(one, (Attribute, Subscript))
-            and isinstance(one.value, CallRef)
-            and self.calls[one.value.index].func == Name("globals")
-            for one in changed
-        )
+        return fills_globals(self.facts)
 
     def stores(self, scope: int) -> list[Store]:
         """Return the assignments to attributes and items directly in a scope."""
@@ -435,33 +339,22 @@ class SourceFile:
         """Whether a place stands in a branch, an exception handler or a loop that may run no pass."""
         return any(self.facts.regions[index].kind in _CONDITIONAL for index in self.regions(region))
 
-    @property
+    @cached_property
     def clauses(self) -> dict[int, Event]:
         """The `for` clauses of comprehensions, by the regions in which their targets are bound."""
-        if self._clauses is None:
-            self._clauses = {}
-            inside: dict[int, list[int]] = {}
-            for index, region in enumerate(self.facts.regions):
-                if region.kind == "for":
-                    inside.setdefault(region.parent, []).append(index)
-            spans = {
-                parent: Enclosing(self.facts.regions[index].span for index in found) for parent, found in inside.items()
-            }
-            for scope in self.scopes if inside else ():
-                for event in scope.events_of("for"):
-                    if event.detail == "comp" and event.value_span is not None and event.region in spans:
-                        for number in sorted(spans[event.region].around(event.value_span)):
-                            index = inside[event.region][number]
-                            if self.facts.regions[index].expr == event.value:
-                                self._clauses[index] = event
-                                self._clauses_at.setdefault((_start(event), event.target, event.value), index)
-        return self._clauses
+        return comprehension_clauses(self.facts)
+
+    @cached_property
+    def _clauses_at(self) -> dict[tuple[tuple[int, int], Expr | None, Expr | None], int]:
+        found: dict[tuple[tuple[int, int], Expr | None, Expr | None], int] = {}
+        for index, event in self.clauses.items():
+            found.setdefault((event.span.start, event.target, event.value), index)
+        return found
 
     def inside(self, comprehension: Comprehension, at: tuple[int, int], around: int) -> int:
         """Return the region of a comprehension's elements in the statement that begins at a place; `around` if it is
         not found."""
         target, iterable, _ = comprehension.clauses[-1]
-        _ = self.clauses
         return self._clauses_at.get((at, target, iterable), around)
 
     def enclosing_class(self, scope: int) -> int | None:
@@ -488,47 +381,19 @@ class SourceFile:
 
     def imports(self) -> list[tuple[int, Event, ImportedName]]:
         """Return the import statements, each with the scope that contains it and what it imports."""
-        if self._imports is None:
-            self._imports = [
-                (number, event, event.detail)
-                for number, scope in enumerate(self.scopes)
-                for event in scope.events_of("import")
-                if isinstance(event.detail, ImportedName)
-            ]
         return self._imports
+
+    @cached_property
+    def _imports(self) -> list[tuple[int, Event, ImportedName]]:
+        return list(imports(self.scopes))
 
     def imported_packages(self) -> frozenset[str]:
         """Return all modules that the file imports, their top-level packages, and the names imported from them."""
-        if self._packages is None:
-            found: set[str] = set()
-            for _, _, (module, name, _, _) in self.imports():
-                found.add(module)
-                found.add(module.split(".")[0])
-                if name:
-                    found.add(name)
-            self._packages = frozenset(found)
         return self._packages
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        return packages(self.imports())
 
     def header(self, scope: int) -> Span:
         return self.scopes[scope].header
-
-
-_NAMING = BINDING | {"import", "def", "class", "except"}
-
-
-def decorated(file: SourceFile, call: int) -> int:
-    """Return the definition that a decorator's call applies to."""
-    given = file.calls[call].args[0].value
-    while isinstance(given, CallRef):
-        given = file.calls[given.index].args[0].value
-    assert isinstance(given, Defined)
-    return given.scope
-
-
-def declared_names(event: Event) -> list[str]:
-    """Return the names of a `global` or `nonlocal` statement."""
-    return event.detail if isinstance(event.detail, list) else []
-
-
-def _start(event: Event) -> tuple[int, int]:
-    return event.span.line, event.span.column

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Slice, Subscript
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.linking.arithmetic import ANY
+from dllint.linking.bindings import Binding
 from dllint.linking.closed_values import DEPTH, ClosedValues
 from dllint.linking.ends import Ends, Position, ended
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.config import Targets
@@ -131,7 +132,7 @@ def _without(file: SourceFile, excluded: Collection[int], ends: Mapping[int, Map
     def runs(one: Event | Call | Scope, scope: int) -> bool:
         if one.region in excluded:
             return False
-        return scope not in ends or not ended(file, one.region, (one.span.line, one.span.column), ends[scope])
+        return scope not in ends or not ended(file, one.region, one.span.start, ends[scope])
 
     scopes = []
     for index, scope in enumerate(facts.scopes):

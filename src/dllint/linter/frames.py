@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from dllint.facts.collector import collection_paused
+
 T = TypeVar("T")
 
 FRAMES = 4000
@@ -31,16 +33,13 @@ def room_for_questions(last: bool) -> Iterator[None]:
     """
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, FRAMES))
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if last and not gc.get_freeze_count():
-            gc.freeze()
-        if collecting:
-            gc.enable()
-        sys.setrecursionlimit(frames)
+    with collection_paused():
+        try:
+            yield
+        finally:
+            if last and not gc.get_freeze_count():
+                gc.freeze()
+            sys.setrecursionlimit(frames)
 
 
 def in_one_piece(work: Callable[[], T]) -> T:

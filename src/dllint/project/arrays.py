@@ -39,6 +39,7 @@ from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.records import OPAQUE, form
 from dllint.libraries.torch import CASTS
+from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.array_sizes import ArraySizes
 from dllint.span import Span
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
 
 _JOINING = frozenset({"concatenate", "vstack", "hstack"})
 """Functions that accept only arrays, of any length."""
-_ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**"})
-"""Array operators whose result has one element per element of the operands."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class Arrays:
                 found = self.computed(expr.value, site, depth + 1, many)
             case Subscript(index=index) if _keeps_all(index):
                 found = self.computed(expr.value, site, depth + 1, many)
-            case BinOp(op=op) if op in _ELEMENTWISE:
+            case BinOp(op=op) if op in NUMERIC:
                 sides = (self.computed(side, site, depth + 1, many) for side in (expr.left, expr.right))
                 found = next((side for side in sides if side is not None), None)
             case CallRef() if (made_of := self._same_as(expr, site)) is not None:

@@ -10,8 +10,8 @@ from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, List, Na
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Display, Instance, Mapping, Site
-from dllint.project.datasets import Kept
-from dllint.project.loaders import loader_api
+from dllint.project.kept_values import Kept
+from dllint.project.loader_apis import loader_api
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

@@ -11,8 +11,8 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
 from dllint.linking.derivations import setters_in
+from dllint.project.arrivals import Hop
 from dllint.project.preparation import is_in_hook
-from dllint.project.start_methods import Hop
 from dllint.project.without_workers import WithoutWorkers
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.facts.schema import Call, Event, Expr
 from dllint.inference import limits
-from dllint.inference.changes import ADDING
 from dllint.inference.values import Const, Display, Function, Mapping, Site
+from dllint.inference.written_changes import ADDING
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import SourceFile, last_name
 
@@ -166,7 +166,7 @@ def _added(datasets: Datasets, change: Change, here: Site, depth: int) -> int | 
         if total is None or region.kind in ("while", "if", "try", "handler", "case"):
             return None
         if region.kind == "for" and region.expr is not None:
-            where = Site(here.file, change.scope, region.parent, (region.span.line, region.span.column), here.frame)
+            where = Site(here.file, change.scope, region.parent, region.span.start, here.frame)
             count = iterations(datasets, region.expr, where, depth + 1)
             total = None if count is None else total * count
     return total

@@ -3,58 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from dllint.inference import fields, limits
 from dllint.inference.unions import union
-from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
-from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import WRAPPED_AS, WRAPPERS, canonical, is_dataset_base
+from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Site, Value, Values
+from dllint.libraries.contents import held_by
+from dllint.libraries.index import WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.construction import Construction
 from dllint.project.dropped_attributes import left_out
+from dllint.project.kept_values import Keeping, Kept, Piece
 from dllint.project.outside_attributes import OutsideAttributes
+from dllint.project.pieces import Pieces, possible_receivers
 from dllint.project.preparation import Preparation
 from dllint.project.released_attributes import Releases
-from dllint.project.start_methods import Hop
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
-
-
-@dataclass(frozen=True)
-class Kept:
-    """An assignment by which a dataset keeps something: `self.attr = value` in one of its methods, or `ds.attr = value`
-    outside.
-
-    `method` is the scope of the method; `hops` are the calls from `__init__` to it if a helper sets the attribute.
-    `initial`: the method runs while the object is constructed, or is called on it right after. `sure` is False if the
-    attribute may be released before construction ends. `at_once`: the function that constructs the object sets it.
-    """
-
-    attr: str
-    file: SourceFile
-    scope: int
-    store: Store
-    site: Site
-    owner: Class | None
-    values: Values
-    hops: tuple[Hop, ...] = ()
-    initial: bool = True
-    sure: bool = True
-    at_once: bool = False
-    generated: bool = False
-
-    @property
-    def span(self) -> Span:
-        return self.store.event.value_span or self.store.event.span
 
 
 _IN_WORKERS = frozenset(
@@ -63,43 +33,13 @@ _IN_WORKERS = frozenset(
 """Methods of datasets that workers run, and those that run around pickling."""
 
 
-class Piece(NamedTuple):
-    """A value inside an object, with its attribute path ("transform", "transform.ops").
-
-    `given` names the external class to whose constructor the value was passed, if that class is not known to keep its
-    arguments unchanged. `initial`: every object on the path was stored there while its holder was constructed.
-    """
-
-    path: str
-    value: Value
-    kept: Kept | None
-    given: str = ""
-    initial: bool = True
-
-
-class Keeping(NamedTuple):
-    """An attribute of a dataset or of an object inside it, with its path: "store.records".
-
-    `holder` is the object that has the attribute. `initial`: it is set before workers start. `dropped`: pickling the
-    dataset omits it. `through` is the dataset's own attribute that leads to the object, if that is another one.
-    """
-
-    path: str
-    holder: Instance
-    kept: Kept
-    initial: bool
-    dropped: bool
-    through: Kept | None = None
-
-
 class Datasets:
     """Queries about dataset classes and objects."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
-        self._pieces: dict[Instance, list[Piece]] = {}
-        self._own: dict[Instance, list[tuple[Kept, tuple[Value, ...]]]] = {}
+        self._pieces = Pieces(world, self.kept, self.dropped)
         self.construction = Construction(world)
         self.releases = Releases(world, self.construction.of_class)
         self.assigned = OutsideAttributes(world, self.is_dataset)
@@ -300,7 +240,7 @@ class Datasets:
                         and one.path.count(".") < limits.PIECE_DEPTH.most
                     ):
                         seen.add(part)
-                        holders = (part,) if part.call >= 0 else self._possible_receivers(part)
+                        holders = (part,) if part.call >= 0 else possible_receivers(self.world, part)
                         todo.extend((f"{one.path}.", each, early, one.dropped, through or kept) for each in holders)
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
@@ -412,84 +352,11 @@ class Datasets:
     def pieces(self, value: Instance) -> list[Piece]:
         """All values inside an object, each once: its attributes, the elements of its lists and dicts, the arguments
         of composed transforms, and the attributes of the project's objects among them."""
-        found = self._pieces.get(value)
-        if found is None:
-            found = self._pieces[value] = []
-            # Many objects hold the same ones: what waits already is not made, and does not wait, again.
-            seen: set[tuple[Value, bool]] = {(value, False), (value, True)}
-            todo: deque[Piece] = deque()
-            inside: Iterator[Piece] = chain(
-                self._held(value, None, seen), self._handed_outside(value, Piece("", value, None))
-            )
-            while True:
-                for part in inside:
-                    key = (part.value, bool(part.given))
-                    if key not in seen:
-                        seen.add(key)
-                        todo.append(part)
-                if not todo or limits.DATASET_PIECES.reached(len(found) + 2):
-                    break
-                found.append(todo.popleft())
-                inside = self._parts(found[-1], seen)
-        return found
-
-    def _held(self, value: Instance, around: Piece | None, seen: Set[tuple[Value, bool]]) -> Iterator[Piece]:
-        """The values that an object (which may be a piece of another one, `around`) keeps and pickles, one level
-        deep, without those seen before."""
-        found = self._own.get(value)
-        if found is None:
-            dropped = self.dropped(value)
-            found = self._own[value] = [
-                (kept, tuple(dict.fromkeys(part for one in kept.values for part in self.world.mappings.flattened(one))))
-                for kept in self.kept(value)
-                if kept.attr not in dropped and kept.store.key == kept.attr
-            ]
-        given = "" if around is None else around.given
-        # What a constructor from outside was given has no attribute that is known, so its class names it.
-        name = value.of.name if isinstance(value.of, Class) else ""
-        way = "" if around is None else f"{around.path or name}."
-        for kept, parts in found:
-            initial = kept.initial and (around is None or around.initial)
-            for part in parts:
-                if (part, bool(given)) not in seen:
-                    yield Piece(f"{way}{kept.attr}", part, kept, given, initial)
-
-    def _parts(self, piece: Piece, seen: Set[tuple[Value, bool]]) -> Iterator[Piece]:
-        one = piece.value
-        if isinstance(one, Partial):
-            for inner in (one.function, *bound_by(self.world, one)):
-                yield piece._replace(value=inner)
-        elif isinstance(one, Function) and isinstance(one.receiver, Instance):
-            # A bound method is pickled with its object.
-            yield piece._replace(path=f"{piece.path}.__self__", value=one.receiver)
-        elif isinstance(one, Instance) and isinstance(one.of, External):
-            yield from self._handed_outside(one, piece)
-        elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < limits.PIECE_DEPTH.most:
-            yield from self._held(one, piece, seen)
-            yield from self._handed_outside(one, piece)
-        elif isinstance(one, Instance) and one.call < 0 and "." not in piece.path:
-            for holder in self._possible_receivers(one):
-                yield from (inner for inner in self._held(holder, piece, seen) if inner.initial)
+        return self._pieces.of(value)
 
     def is_open(self, value: Instance) -> bool:
         """Whether an object is the `self` of a method, and may be of any subclass."""
         return value.call < 0 and isinstance(value.of, Class) and bool(self.world.hierarchy.subclasses(value.of))
-
-    def _possible_receivers(self, value: Instance) -> list[Instance]:
-        """The objects that `self` can be in a method that makes a dataset by `Rows(self)`: of its class, or of the last
-        subclasses."""
-        assert isinstance(value.of, Class)
-        below = self.world.hierarchy.subclasses(value.of)
-        last = [one for one in below if not self.world.hierarchy.subclasses(one)]
-        return [replace(value, of=one) for one in limits.OVERRIDES.first(last)] or [value]
-
-    def _handed_outside(self, value: Instance, around: Piece) -> Iterator[Piece]:
-        """The values that an object, which is a piece of another one, passes to an external constructor."""
-        inner = contents(self.world, value)
-        outside = self.world.hierarchy.externals(value.of) if isinstance(value.of, Class) else []
-        path = around.path or next((WRAPPED_AS[name] for one in outside if (name := canonical(one)) in WRAPPED_AS), "")
-        for one in inner.values:
-            yield around._replace(path=path, value=one, given=around.given or inner.given)
 
     # Pickling
 

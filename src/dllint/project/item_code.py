@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
     BinOp,
-    CallRef,
     Constant,
-    FString,
     List,
     Name,
     Subscript,
@@ -24,9 +21,9 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.bound_names import named
 from dllint.project.counting import goes_through_per_item
-from dllint.project.item_expressions import adds_a_list, bound, calculates
-from dllint.project.item_run import Answers, ItemRun, Lookup
-from dllint.project.path_use import shows, takes_path
+from dllint.project.item_expressions import bound
+from dllint.project.item_index import Answers, Lookup
+from dllint.project.item_run import ItemRun
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
@@ -35,9 +32,6 @@ if TYPE_CHECKING:
 
 _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
 """Names of functions that take numbers and no arrays."""
-
-_PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
-"""Names of variables and keys that hold paths."""
 
 _OF_VALUES = frozenset(
     {
@@ -270,7 +264,7 @@ class ItemCode:
                     continue
                 if not (run.run.hops and goes_through_per_item(self.world, run.file, run.scope, event)):
                     return True
-            if _looked_up_by_number(run, attrs, names):
+            if run.looks_up_by_numbers(attrs, names):
                 return True
         return False
 
@@ -387,39 +381,6 @@ class ItemCode:
                     names.update(name for name, _ in named(event.target, event.value, True))
         return names
 
-    def used_as_path(self, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
-        """Whether workers build a path from `self.attr[index]` or from a part of it, or call it one."""
-        for run, items in self.items(value, attr, holder, by):
-            names = self.named_items(run, items)
-            if any(_PATH.search(name) for name in names) or any(
-                isinstance(expr, Subscript)
-                and isinstance(expr.index, Constant)
-                and _PATH.search(str(expr.index.value))
-                and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
-                for expr in run.expressions
-            ):
-                return True
-
-            def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
-                return any(
-                    part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file)
-                )
-
-            for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
-                if isinstance(expr, CallRef):
-                    call = run.file.calls[expr.index]
-                    joined = any(meant(argument.value) for argument in call.args) and takes_path(
-                        self.world, run.file, expr.index
-                    )
-                elif isinstance(expr, BinOp):
-                    joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
-                    joined = joined and not adds_a_list(expr) and not calculates(expr)
-                else:
-                    joined = isinstance(expr, FString) and len(expr.values) > 1 and meant(expr)
-                if joined:
-                    return True
-        return False
-
 
 def _is_called(run: ItemRun, expr: Attribute) -> bool:
     return any(run.file.calls[index].func == expr for index in run.file.calls_of(run.scope))
@@ -429,26 +390,3 @@ def _without_keys(expr: Expr | None) -> Expr | None:
     while isinstance(expr, Subscript) or (isinstance(expr, Attribute) and expr.attr in INDEXERS):
         expr = expr.value
     return expr
-
-
-def _looked_up_by_number(run: ItemRun, attrs: Set[str], names: Set[str]) -> bool:
-    """Whether a function looks up items by numbers that it makes from the collection itself: `for i in
-    range(len(self.rows))`, or a shuffled list of them."""
-    known: set[str] = set()
-    size = -1
-    while size < len(known):
-        size = len(known)
-        for event in run.events:
-            if event.kind not in ("assign", "for") or event.value is None or event.target is None:
-                continue
-            if run.is_draw(event.value):
-                # What is picked at random may be a small table: of noises, for example.
-                continue
-            parts = walk(event.value, run.file)
-            if any((isinstance(one, Name) and one.id in known) or run.part_of(one, attrs, names) for one in parts):
-                known.update(one.id for one in walk(event.target, run.file) if isinstance(one, Name))
-    return any(
-        run.part_of(one.container, attrs, names)
-        and any(isinstance(part, Name) and part.id in known for part in walk(one.key, run.file))
-        for one in run.lookups
-    )

@@ -1,84 +1,35 @@
-"""A function that workers run for an item, and which of its names depend on the index of the item."""
+"""A function that workers run for an item, and what it looks up by the index of the item."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import replace
-from functools import cached_property, partial
+from collections.abc import Iterable, Mapping, Set
+from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
     CallRef,
     Comprehension,
-    Constant,
-    FString,
-    IfExp,
     List,
     Name,
     Slice,
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr
-from dllint.inference.memo import Table
-from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
-from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
+from dllint.facts.schema import Expr
 from dllint.libraries.pandas import INDEXERS
-from dllint.linking.expressions import without_calls
-from dllint.linking.source import SourceFile, last_name
-from dllint.project.bound_names import first_number, named, unpacked
+from dllint.linking.expressions import walk, without_calls
+from dllint.project.item_index import Answers, ItemIndex, Lookup
 from dllint.project.worker_code import WorkerRun
 
-if TYPE_CHECKING:
-    from dllint.inference.edges import Target
-    from dllint.inference.engine import World
 
-_OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
-"""Attributes that hardly vary from one item to the next."""
-_CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
-"""Last names of calls whose result still identifies the item when an argument or the receiver does."""
-
-_OF_PATHS = frozenset({"basename", "splitext", "relpath", "normpath"})
-"""Last names of functions that compute the name of an item from its path."""
-
-_OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING | _OF_PATHS
-"""The same for results computed from a field of a record."""
-
-_DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
-"""Last names of functions of random, numpy and torch that draw an integer, or one element of a list of integers."""
-
-_READS = frozenset({"load", "loads", "loadmat", "open"})
-"""Last names of functions that read a file, or what it contains."""
-
-_NUMBERS = frozenset({"range", "count", "repeat"})
-"""Last names of functions whose results number the passes of a loop."""
-
-
-class Lookup(NamedTuple):
-    """An expression that gives what a container has under a key: `rows[index]`, `table.get(name)`."""
-
-    expr: Expr
-    container: Expr
-    key: Expr
-
-
-class ItemRun:
+class ItemRun(ItemIndex):
     """A function that workers run for an item: a method of the dataset, or one that these call.
 
     Attributes:
-        receiver: the name of `self`, also in a function that a method passes it to; empty in others.
-        answers: what is known of the functions that it calls with the index of an item.
         owner: the key of the class of `self`; None without one.
-        given: parameters that hold the index of an item.
-        given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
         handed: for each parameter the caller, which reading an item also runs, and its argument.
-        index: names that hold the index of an item, or the element of a list of keys at that index. In an entry that
-            draws the numbers of its items itself, these.
-        fields: the same, including the fields of records (`path, label = self.samples[index]`).
     """
 
     def __init__(
@@ -91,187 +42,10 @@ class ItemRun:
         answers: Answers,
         handed: Mapping[str, tuple[ItemRun, Expr]] = MappingProxyType({}),
     ) -> None:
-        self.run = run
-        self.answers = answers
-        self.file: SourceFile = run.file
-        self.scope = run.scope
-        self.receiver = receiver
+        super().__init__(run, receiver, index, parts, answers)
         self.owner = owner
-        self.events: list[Event] = run.file.scopes[run.scope].events
-        self.given = frozenset(index)
-        self.given_parts = frozenset(parts)
         self.handed = handed
         self._picking: dict[int, tuple[Expr, bool]] = {}
-
-    @cached_property
-    def index(self) -> set[str]:
-        return self._closed({*self.given, *self._instead}, fields=False)
-
-    @cached_property
-    def fields(self) -> set[str]:
-        return self._closed({*self.given, *self.given_parts, *self._instead}, fields=True)
-
-    @cached_property
-    def draws_index(self) -> bool:
-        """Whether the function draws the numbers of its items itself: a `__getitem__` that never reads the index which
-        it is given, or an `__iter__` or `__next__` that loops over nothing but numbers."""
-        if self.run.hops:
-            return False
-        if self.run.entry in ("__iter__", "__next__"):
-            iterated = (event.value for event in self.events if event.kind == "for")
-            return all(
-                isinstance(one, CallRef) and last_name(self.file.calls[one.index].func) in _NUMBERS for one in iterated
-            )
-        read = self.file.facts.loaded
-        return bool(self.given) and all(self.scope not in read.get(one, ()) for one in self.given)
-
-    @property
-    def _instead(self) -> Set[str]:
-        """The names of random numbers that are drawn in place of the index."""
-        return self._assigned(self._is_index) if self.draws_index else frozenset()
-
-    def _is_index(self, expr: Expr) -> bool:
-        """Whether an expression draws a number in place of the index: not one below a constant, which may number the
-        entries of a small table."""
-        if isinstance(expr, Subscript) and expr.index == Constant(0):
-            # `torch.randint(size, (1,))[0]`
-            return self._is_index(expr.value)
-        called = self.file.calls[expr.index] if isinstance(expr, CallRef) else None
-        if called is not None and isinstance(called.func, Attribute) and last_name(called.func) in ("item", "tolist"):
-            return self._is_index(called.func.value)
-        if called is not None and last_name(called.func) == "int":
-            return any(self._is_index(one.value) for one in called.args)
-        bounds = [one.value for one in called.args] if called is not None and self.is_draw(expr) else []
-        return any(not isinstance(bound, (Constant, Tuple)) for bound in bounds)
-
-    def _closed(self, names: set[str], fields: bool) -> set[str]:
-        """The closure of `names` under assignment: with all names assigned from them."""
-        known = set(names)
-        for _ in range(3):
-            before = len(known)
-            for event in self.events:
-                if event.target is None or event.value is None:
-                    continue
-                # An item may be requested by several numbers, and a batch by a list of them.
-                parts = fields or self._is_given(event.value)
-                if event.kind == "assign":
-                    called = not parts and isinstance(event.value, CallRef)
-                    for name, value in unpacked(event) if called else named(event.target, event.value, parts):
-                        if self.derived(value, known, fields):
-                            known.add(name)
-                elif event.kind == "for" and self._numbers_items(event.value, known, fields):
-                    known.update(name for name, _ in named(event.target, event.value, True))
-            if len(known) == before:
-                break
-        return known
-
-    @cached_property
-    def drawn(self) -> set[str]:
-        """Names that hold a random number used to pick an item."""
-        return self._closed(self._assigned(self.is_draw), fields=False)
-
-    def _assigned(self, meets: Callable[[Expr], bool]) -> set[str]:
-        """The names that are assigned an expression which meets a condition."""
-        return {
-            event.target.id
-            for event in self.events
-            if event.kind == "assign"
-            and isinstance(event.target, Name)
-            and event.value is not None
-            and meets(event.value)
-        }
-
-    def is_draw(self, expr: Expr) -> bool:
-        """Whether an expression draws a random number, or one random element."""
-        return isinstance(expr, CallRef) and last_name(self.file.calls[expr.index].func) in _DRAWS
-
-    def _numbers_items(self, iterable: Expr, known: set[str], fields: bool) -> bool:
-        """Whether a loop iterates the index that is given, or counts from a number of the item, or between fields of
-        its record, as a slice does: `range(start, start + self.size)`."""
-        start = first_number(iterable, self.file)
-        if start is None:
-            return self._is_given(iterable)
-        return self.derived(start, known, fields) or (not fields and self.derived(start, self.fields, fields=True))
-
-    def _is_given(self, expr: Expr) -> bool:
-        """Whether an expression is a parameter that holds an index, or iterates over one."""
-        if isinstance(expr, CallRef):
-            call = self.file.calls[expr.index]
-            return last_name(call.func) in AROUND_ITERABLES and any(self._is_given(one.value) for one in call.args)
-        return isinstance(expr, Name) and expr.id in self.given
-
-    def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
-        """Whether the value of an expression depends on the index of the item, given that `names` do."""
-        parts: Iterable[Expr] = ()
-        match expr:
-            case Name():
-                return expr.id in names
-            case Subscript(CallRef(made), Constant(int(part))) if not fields and part in self._answered(made, names):
-                return True
-            case Subscript(CallRef(made), Constant()) if last_name(self.file.calls[made].func) == "divmod":
-                parts = [argument.value for argument in self.file.calls[made].args[:1]]
-            case Subscript(CallRef(), Constant(0)) if self.draws_index and self._is_index(expr):
-                return True
-            case Subscript():
-                parts = (expr.index, expr.value) if fields else (expr.index,)
-            case Attribute():
-                parts = (expr.value,) if fields and expr.attr not in _OF_ALL_ITEMS else ()
-            case BinOp() | FString() | Tuple() | Slice():
-                parts = expr.children()
-            case IfExp():
-                parts = (expr.body, expr.orelse)
-            case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
-                call = self.file.calls[expr.index]
-                parts = [*call.func.children(), *(argument.value for argument in call.args)]
-            case CallRef() if (entry := self._entry_asked(expr)) is not None:
-                parts = (entry.key, entry.container) if fields else (entry.key,)
-            case CallRef() if self.draws_index and self._is_index(expr):
-                return True
-            case CallRef() if fields and (self._is_own_call(expr) or self._reads(expr)):
-                parts = [argument.value for argument in self.file.calls[expr.index].args]
-            case CallRef() if not fields:
-                return None in self._answered(expr.index, names)
-        return any(self.derived(part, names, fields) for part in parts)
-
-    def _answered(self, call: int, names: set[str]) -> Set[int | None]:
-        """The parts of a call's result that depend on the index of the item; None for the result as a whole."""
-        given = {one.value for one in self.file.calls[call].args if self.derived(one.value, names)}
-        return self.answers.parts(self.run, call, given) if given else frozenset()
-
-    def _entry_asked(self, expr: CallRef) -> Lookup | None:
-        """The lookup that a call of `get` is: `table.get(index)`; None for other calls."""
-        call = self.file.calls[expr.index]
-        if isinstance(call.func, Attribute) and call.func.attr == "get" and call.args:
-            return Lookup(expr, call.func.value, call.args[0].value)
-        return None
-
-    def _reads(self, expr: CallRef) -> bool:
-        """Whether a call reads a file, such as the record of an item: `np.load(self.paths[index])`."""
-        return last_name(self.file.calls[expr.index].func) in _READS
-
-    def _is_own_call(self, expr: CallRef) -> bool:
-        """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`."""
-        func = self.file.calls[expr.index].func
-        if isinstance(func, Attribute):
-            return bool(self.receiver) and func.value == Name(self.receiver)
-        return isinstance(func, Name)
-
-    def is_number_of_item(self, expr: Expr) -> bool:
-        """Whether an expression is the index as it is given, at most moved by a number: `index + 1`."""
-        parts = [part for part in without_calls(expr) if isinstance(part, BinOp)]
-        return self.direct(expr) and all(part.op in ("+", "-") for part in parts)
-
-    def direct(self, expr: Expr) -> bool:
-        """Whether an expression is the index itself, or a number computed from it and constants."""
-        if isinstance(expr, BinOp):
-            sides = (expr.left, expr.right)
-            return any(map(self.direct, sides)) and all(
-                isinstance(part, (Constant, Attribute)) or self.direct(part) for part in sides
-            )
-        if isinstance(expr, CallRef):
-            call = self.file.calls[expr.index]
-            return call.func == Name("int") and len(call.args) == 1
-        return bool(isinstance(expr, Name) and expr.id in self.given)
 
     @cached_property
     def expressions(self) -> list[Expr]:
@@ -295,9 +69,9 @@ class ItemRun:
                 found.append(Lookup(expr, expr.value, expr.index))
             elif isinstance(expr, CallRef):
                 call = self.file.calls[expr.index]
-                if (entry := self._entry_asked(expr)) is not None:
+                if (entry := self.entry_asked(expr)) is not None:
                     found.append(entry)
-                elif self.draws_index and self._is_index(expr) and call.args:
+                elif self.draws_index and self.draws(expr) and call.args:
                     # `random.choice(rows)`
                     found.append(Lookup(expr, call.args[0].value, expr))
         return found
@@ -415,6 +189,28 @@ class ItemRun:
         """What the function looks up by a field of an item's record."""
         return [one for one in self.lookups if self.derived(one.key, self.fields, fields=True)]
 
+    def looks_up_by_numbers(self, attrs: Set[str], names: Set[str]) -> bool:
+        """Whether a function looks up items by numbers that it makes from the collection itself: `for i in
+        range(len(self.rows))`, or a shuffled list of them."""
+        known: set[str] = set()
+        size = -1
+        while size < len(known):
+            size = len(known)
+            for event in self.events:
+                if event.kind not in ("assign", "for") or event.value is None or event.target is None:
+                    continue
+                if self.is_draw(event.value):
+                    # What is picked at random may be a small table: of noises, for example.
+                    continue
+                parts = walk(event.value, self.file)
+                if any((isinstance(one, Name) and one.id in known) or self.part_of(one, attrs, names) for one in parts):
+                    known.update(one.id for one in walk(event.target, self.file) if isinstance(one, Name))
+        return any(
+            self.part_of(one.container, attrs, names)
+            and any(isinstance(part, Name) and part.id in known for part in walk(one.key, self.file))
+            for one in self.lookups
+        )
+
     def _of_object(self, expr: Expr) -> str:
         """The path of the own object's attribute that an expression is ("store.records"); "" if it is none."""
         names: list[str] = []
@@ -423,47 +219,3 @@ class ItemRun:
             expr = expr.value
         own = bool(self.receiver) and isinstance(expr, Name) and expr.id == self.receiver
         return ".".join(reversed(names)) if own else ""
-
-
-class Answers:
-    """Finds which parts of what the project's functions return depend on the index of an item that they are given."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self._known: Table[Set[int | None]] = {}
-
-    def parts(self, run: WorkerRun, call: int, given: Set[Expr]) -> Set[int | None]:
-        """The positions in the tuple that a call returns, or None for all that it returns.
-
-        `given` are the arguments that hold the index.
-        """
-        found: set[int | None] = set()
-        for target in self.world.calls.targets(run.file, call, run.frame):
-            function, frame = target.function, target.frame
-            params = frozenset(
-                param.name
-                for param in function.file.scopes[function.scope].params
-                if frame is not None
-                and (actual := self.world.parameters.bound(function, param.name, frame).actual) is not None
-                and actual.expr in given
-            )
-            key = (function.key, params)
-            if params and not function.file.scopes[function.scope].is_generator:
-                found |= self.world.memory.remember(
-                    self._known, key, partial(self._returned, run, target, params), frozenset()
-                )
-        return found
-
-    def _returned(self, run: WorkerRun, target: Target, params: Set[str]) -> Set[int | None]:
-        function = target.function
-        inner = replace(run, file=function.file, scope=function.scope, frame=target.frame)
-        callee = ItemRun(inner, "", None, set(params), set(), self)
-        found: set[int | None] = set()
-        for event in callee.events:
-            if event.kind != "return" or event.value is None:
-                continue
-            parts = event.value.elements if isinstance(event.value, Tuple) else ()
-            found.update(position for position, part in enumerate(parts) if callee.derived(part, callee.index))
-            if not parts and callee.derived(event.value, callee.index):
-                found.add(None)
-        return frozenset(found)

@@ -11,42 +11,38 @@ from typing import Any, TypeVar
 
 from dllint import roots
 from dllint.config import Settings, Targets
-from dllint.facts.schema import Call, FileFacts
+from dllint.facts.schema import FileFacts
 from dllint.finding import Place
-from dllint.inference import limits
 from dllint.inference.engine import World
 from dllint.inference.values import (
-    CHOSEN,
-    Class,
     External,
     Frame,
-    Function,
     Instance,
-    Partial,
-    Site,
-    Value,
     Values,
 )
-from dllint.libraries.contents import bound_by, contents, held_by
-from dllint.libraries.index import PICKLE_BY_VALUE, REFUSALS, canonical
 from dllint.libraries.knowledge import Libraries
-from dllint.linking.conditions import render, under_main_guard
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.conditions import under_main_guard
+from dllint.linking.source import SourceFile
 from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
+from dllint.project.arrivals import Arrival, Hop
 from dllint.project.assumed_datasets import assumed_loaders
 from dllint.project.collected_arrays import CollectedArrays
-from dllint.project.dataset_and_workers import goes_with_workers, has_workers_in, of_test
-from dllint.project.datasets import Datasets, Piece
+from dllint.project.dataset_and_workers import has_workers_in
+from dllint.project.datasets import Datasets
 from dllint.project.item_code import ItemCode
+from dllint.project.kept_values import Piece
 from dllint.project.launches import Launches
-from dllint.project.loaders import Loader, find_loaders
+from dllint.project.loader_calls import find_loaders
+from dllint.project.loader_contents import LoaderContents
+from dllint.project.loaders import Loader
 from dllint.project.programs import Programs
 from dllint.project.regimes import Chains, find_regimes, without
 from dllint.project.regimes import Regime as Regime
-from dllint.project.start_methods import Arrival, Hop, StartMethods
+from dllint.project.start_methods import StartMethods
 from dllint.project.tensors import Tensors
 from dllint.project.worker_code import WorkerCode, WorkerRun
+from dllint.project.worker_functions import WorkerFunctions
 from dllint.reading import CannotRead, read, walk
 from dllint.span import Span
 
@@ -75,15 +71,12 @@ class Project:
 
     def _forget_loaders(self) -> None:
         """Empty the memo tables of all that depends on the loaders."""
+        self._contents = LoaderContents(self.world, self.datasets, self.programs)
+        self._worker_functions = WorkerFunctions(self.world, self.workers, self.datasets, self._contents)
         self._answers: dict[Callable[[Project], Any], Any] = {}
-        self._objects: dict[tuple[str, int], list[Instance]] = {}
-        self._pieces: dict[tuple[str, int], list[tuple[str, Piece]]] = {}
-        self._callables: dict[tuple[str, int, str], Values] = {}
-        self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
-        self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
         self._working: dict[tuple[str, int, str], bool] = {}
-        self._chains = Chains(self.world, self.datasets, self.dataset_objects)
+        self._chains = Chains(self.world, self.datasets, self._contents.dataset_objects)
 
     @classmethod
     def load(
@@ -259,307 +252,43 @@ class Project:
         """The trace of a start method: its origin, every call site from there, then `hops`."""
         return (*(self.trace(arrival.chain()) if arrival is not None else ()), *self.trace(hops))
 
-    # Datasets
-
-    def dataset_values(self, loader: Loader) -> Values:
-        """The values of a loader's dataset argument, including wrappers such as Subset."""
-        return loader.datasets()
+    # What workers receive, and what they run
 
     def dataset_objects(self, loader: Loader) -> list[Instance]:
-        """The project's own dataset objects that a loader reads from, also those inside wrappers.
-
-        Objects that only arise in programs without the loader are excluded: a function that both programs call would
-        otherwise merge them.
-        """
-        key = (loader.file.path, loader.call)
-        found = self._objects.get(key)
-        if found is None:
-            found = self._objects[key] = self.datasets.expand(
-                self.served(loader), lambda value: self._can_be_read(loader, value)
-            )
-        return found
-
-    def _can_be_read(self, loader: Loader, value: Instance) -> bool:
-        """Whether a program with a loader can make an object."""
-        assert isinstance(value.of, Class)
-        if not loader.assumed and self.import_graph.leaves_out(loader.file.path, value.of.file.path):
-            return False
-        return self.import_graph.together((loader.file.path,), self.programs.behind(value))
+        """The project's own dataset objects that a loader reads from, also those inside wrappers."""
+        return self._contents.dataset_objects(loader)
 
     def served(self, loader: Loader) -> Values:
-        """The loader's dataset values, without those that only arrive on call paths with zero workers or with
-        another dataset."""
-        values = self._with_workers(loader, loader.datasets)
-        return self.datasets.possible(tuple(value for value in values if self._may_serve(loader, value)))
-
-    def _with_workers(self, loader: Loader, given: Callable[[Frame | None], Values]) -> Values:
-        """The values passed to a loader, without those from callers of the enclosing function that set the number of
-        workers to 0."""
-        call = loader.file.calls[loader.call]
-        if loader.file.scopes[call.scope].kind != "function":
-            return given(None)
-        function = Function(loader.file, call.scope)
-        callers = self.world.calls.callers(function)
-        frames = [self.world.told_apart(one.file, one.call, function, one.frame) for one in callers]
-        served = [frame for frame in frames if loader.workers(frame).kind != "none"]
-        if len(served) == len(frames):
-            return given(None)
-        values = [value for frame in served for value in given(frame)]
-        if self.world.calls.only_tested(function):
-            values += (value for value in given(None) if not of_test(self.world, value))
-        return tuple(dict.fromkeys(values))
-
-    def _may_serve(self, loader: Loader, value: Value) -> bool:
-        if not isinstance(value, Instance) or value.file is None:
-            return True
-        return goes_with_workers(self.world, loader, value) is not False
-
-    def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
-        """Whether the finding depends on a guess: the worker count may come only from an unpacked mapping, or the
-        class of the dataset ("Faces" of holder "Faces.rows.crop"), or of an object inside it that is on the way to the
-        holder, is only one of those that a name can refer to."""
-        if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
-            return True
-        name, _, way = holder.partition(".")
-        found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
-        meant = [value for value in self.shipped_objects(loader) if value.of.name == name] or found
-        meant = [value for value in meant if self._inside(value, way)[way]] or meant
-        return bool(meant) and all(self._guessed(value, way) for value in meant)
-
-    def _guessed(self, value: Instance, way: str) -> bool:
-        """Whether a guess is the class of a dataset, or of all objects at one place of a path of attributes in it.
-
-        Guessed are classes that a name chooses, and subclasses of the one whose method makes the dataset.
-        """
-        groups = [[one for one in values if isinstance(one, Instance)] for values in self._inside(value, way).values()]
-        return self.world.chosen_by_name(value) or any(
-            all(self.world.chosen_by_name(one) or self.datasets.is_open(one) for one in group)
-            for group in groups
-            if group
-        )
-
-    def _inside(self, value: Instance, way: str) -> dict[str, list[Value]]:
-        """The values at each place of a path of attributes inside a dataset: for "rows.crop", those of "rows", too."""
-        parts = way.split(".")
-        found: dict[str, list[Value]] = {".".join(parts[:count]): [] for count in range(1, len(parts) + 1)}
-        for piece in self.datasets.pieces(value):
-            if piece.path in found:
-                found[piece.path].append(piece.value)
-        return found
+        """The loader's dataset values, without those that never have workers."""
+        return self._contents.served(loader)
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """All values inside the loader's datasets, each with the name of the dataset's class."""
-        key = (loader.file.path, loader.call)
-        found = self._pieces.get(key)
-        if found is None:
-            found = self._pieces[key] = list(self._find_pieces(loader))
-        return found
-
-    def _find_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
-        for value in self.dataset_objects(loader):
-            if isinstance(value.of, Class):
-                for piece in self.datasets.pieces(value):
-                    yield value.of.name, piece
-        for given in self.served(loader):
-            for one in self._external(given, 0, set()):
-                name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
-                if isinstance(one.of, External) and canonical(one.of.name) in REFUSALS:
-                    yield name, Piece("", one, None)
-                inside = contents(self.world, one)
-                seen: set[tuple[Value, str]] = set()
-                for held in inside.values:
-                    yield from self._pieces_of(held, name, inside.given, 0, seen)
-                for held in self.datasets.assigned.of_object(one):
-                    yield from self._pieces_of(held, name, "", 0, seen)
-
-    def _external(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Instance]:
-        """The objects of external classes that a value is or contains, each once, by the first path that reaches it:
-        chained methods reach the same object in many ways."""
-        if limits.EXTERNAL_DEPTH.exceeded(depth):
-            return
-        for one in self.world.mappings.flattened(value):
-            if isinstance(one, Instance) and isinstance(one.of, External) and one not in seen:
-                seen.add(one)
-                yield one
-                for inner in held_by(self.world, one):
-                    if (
-                        isinstance(inner, Instance)
-                        and isinstance(inner.of, External)
-                        and "dataset" in inner.of.name.lower()
-                    ):
-                        yield from self._external(inner, depth + 1, seen)
-
-    def _pieces_of(
-        self, value: Value, name: str, given: str, depth: int, seen: set[tuple[Value, str]]
-    ) -> Iterator[tuple[str, Piece]]:
-        if limits.EXTERNAL_DEPTH.exceeded(depth):
-            return
-        for one in self.world.mappings.flattened(value):
-            if (one, given) in seen:
-                continue
-            seen.add((one, given))
-            yield name, Piece("", one, None, given)
-            if isinstance(one, Instance) and isinstance(one.of, External):
-                inside = contents(self.world, one)
-                for inner in inside.values:
-                    yield from self._pieces_of(inner, name, given or inside.given, depth + 1, seen)
-            elif isinstance(one, Instance) and isinstance(one.of, Class) and not self.datasets.is_dataset(one.of):
-                for piece in self.datasets.pieces(one):
-                    yield name, piece._replace(given=given) if given in PICKLE_BY_VALUE else piece
+        return self._contents.dataset_pieces(loader)
 
     def shipped_objects(self, loader: Loader) -> list[Instance]:
-        """The project's objects that are sent to workers: the datasets, and the objects used as `collate_fn` or
-        `worker_init_fn` or whose methods are."""
-        found = dict.fromkeys(self.dataset_objects(loader))
-        for _, value, _ in self._called_by_workers(loader):
-            if isinstance(value, Instance) and isinstance(value.of, Class):
-                found[value] = None
-        return list(found)
+        """The project's objects that are sent to workers."""
+        return self._contents.shipped_objects(loader)
 
     def callable_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
-        """The values inside the objects used as a loader's `collate_fn` or `worker_init_fn`, or whose bound methods
-        are, each with the name of the object's class; those bound by a partial with the name of the argument."""
-        for argument, value, bound in self._called_by_workers(loader):
-            if bound:
-                yield argument, Piece("", value, None)
-            if isinstance(value, Instance) and isinstance(value.of, Class):
-                # A task or a module that passes its own method also keeps what methods of other classes put into it.
-                own = self.world.hierarchy.method(value.of, "__call__") is None
-                for piece in self.datasets.pieces(value):
-                    if not own or "." not in piece.path:
-                        yield value.of.name, piece
-
-    def _called_by_workers(self, loader: Loader) -> Iterator[tuple[str, Value, bool]]:
-        """The callables of a loader, each with its argument: "collate_fn". Instead of a bound method its object; with a
-        partial the values that it binds, which are marked by True."""
-        for argument in ("collate_fn", "worker_init_fn"):
-            todo: list[tuple[Value, int, bool]] = [(value, 0, False) for value in self.callables(loader, argument)]
-            while todo:
-                value, depth, bound = todo.pop()
-                given = value
-                if isinstance(value, Function) and value.receiver is not None:
-                    value = value.receiver
-                if bound and given is not value:
-                    yield argument, given, True
-                yield argument, value, bound and given is value
-                if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
-                    todo.append((value.function, depth + 1, False))
-                    todo += ((one, depth + 1, True) for one in bound_by(self.world, value))
+        """The values inside the objects used as a loader's `collate_fn` or `worker_init_fn`."""
+        return self._contents.callable_pieces(loader)
 
     def shipped_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
-        """All values that objects keep which are sent to workers: inside the datasets, and inside the objects used as
-        `collate_fn` or `worker_init_fn`, or whose bound methods are."""
-        callables = ((name, piece) for name, piece in self.callable_pieces(loader) if piece.path)
-        return [*self.dataset_pieces(loader), *callables]
+        """All values that objects keep which are sent to workers."""
+        return self._contents.shipped_pieces(loader)
 
     def callables(self, loader: Loader, argument: str) -> Values:
-        """The values that a loader's `collate_fn` or `worker_init_fn` can have, passed to the constructor or
-        assigned afterwards."""
-        key = (loader.file.path, loader.call, argument)
-        values = self._callables.get(key)
-        if values is None:
-            values = self._callables[key] = self._find_callables(loader, argument)
-        return values
-
-    def _find_callables(self, loader: Loader, argument: str) -> Values:
-        known = self._with_workers(loader, lambda frame: loader.argument(argument, frame).values)
-        # If no known call asks for workers, an unknown one must.
-        found = dict.fromkeys(known or loader.argument(argument).values)
-        for file, store in self.world.stores.outside_stores(argument):
-            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
-            if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):
-                found.update(dict.fromkeys(self.world.values.evaluate(store.value, site)))
-        return tuple(found)
-
-    @staticmethod
-    def _is_made_by(value: Value, loader: Loader) -> bool:
-        return isinstance(value, Instance) and value.file is loader.file and value.call == loader.call
-
-    # Code that runs in workers
+        """The values that a loader's `collate_fn` or `worker_init_fn` can have."""
+        return self._contents.callables(loader, argument)
 
     def worker_runs(self, loader: Loader) -> list[WorkerRun]:
         """Every function that the loader's workers run, by entry point; per entry point the nearest come first."""
-        key = (loader.file.path, loader.call)
-        found = self._worker_runs.get(key)
-        if found is None:
-            found = self._worker_runs[key] = [
-                run
-                for run in self._find_worker_runs(loader)
-                if not self.import_graph.leaves_out(loader.file.path, run.file.path)
-            ]
-        return found
+        return self._worker_functions.of_loader(loader)
 
     def runs_in_worker(self, loader: Loader, file: SourceFile, scope: int) -> bool:
         """Whether the loader's workers run a function."""
-        key = (loader.file.path, loader.call)
-        found = self._worker_scopes.get(key)
-        if found is None:
-            found = self._worker_scopes[key] = {(run.file.path, run.scope) for run in self.worker_runs(loader)}
-        return (file.path, scope) in found
-
-    def _find_worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
-        outside: list[Instance] = [one for given in self.served(loader) for one in self._external(given, 0, set())]
-        for value in self.dataset_objects(loader):
-            yield from self.workers.of_dataset(value)
-            outside.append(value)
-        seen: set[Value] = set()
-        for one in outside:
-            for held in (*held_by(self.world, one), *self.datasets.assigned.of_object(one)):
-                for part in self._callable_parts(held, 0, seen):
-                    yield from self.workers.of_callable(part, "transform")
-        for argument in ("collate_fn", "worker_init_fn"):
-            functions = self.callables(loader, argument)
-            for function in (*functions, *self._of_any(functions)):
-                yield from self.workers.of_callable(function, argument)
-        cls = loader.cls
-        if cls is not None and loader.argument("collate_fn").absent:
-            yield from self._own_collate(cls)
-
-    @staticmethod
-    def _of_any(functions: Values) -> Iterator[Function]:
-        """The methods among `functions`, rebound to an unspecified object of their class.
-
-        Only where the number of functions reached its bound, so that objects were merged: then the attributes of all
-        objects of the class count.
-        """
-        if len(functions) >= limits.VALUES.most:
-            for one in dict.fromkeys(functions):
-                if isinstance(one, Function) and isinstance(one.receiver, Instance) and one.receiver.call >= 0:
-                    yield Function(one.file, one.scope, Instance(one.receiver.of))
-
-    def _own_collate(self, cls: Class) -> Iterator[WorkerRun]:
-        """The `collate_fn` of a loader class of the project that passes one of its own methods to the base class."""
-        method = self.world.hierarchy.method(cls, "collate_fn")
-        if method is not None:
-            yield from self.workers.of_callable(method, "collate_fn")
-
-    def _callable_parts(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Value]:
-        """The callables among all values inside `value` that are not in `seen` yet."""
-        if limits.EXTERNAL_DEPTH.exceeded(depth):
-            return
-        for one in self.world.mappings.flattened(value):
-            if one in seen:
-                continue
-            seen.add(one)
-            if isinstance(one, (Function, Partial)) or (isinstance(one, Instance) and isinstance(one.of, Class)):
-                yield one
-            if isinstance(one, Instance):
-                for inner in held_by(self.world, one):
-                    yield from self._callable_parts(inner, depth + 1, seen)
-
-    def starts_threads_before(self, loader: Loader) -> bool:
-        """Whether the function that makes the loader starts a thread before it."""
-        call = loader.file.calls[loader.call]
-        for index in loader.file.calls_of(call.scope):
-            other = loader.file.calls[index]
-            if other.span < call.span and last_name(other.func) in ("Thread", "ThreadPoolExecutor"):
-                site = self.world.call_site(loader.file, index, None)
-                values = self.world.values.evaluate(other.func, site)
-                if any(
-                    isinstance(v, External) and v.name.startswith(("threading.", "concurrent.futures.")) for v in values
-                ):
-                    return True
-        return False
+        return self._worker_functions.runs(loader, file, scope)
 
     # Calls
 
@@ -594,10 +323,6 @@ class Project:
         if actual is None or actual.expr is None or actual.site is None:
             return None
         return self.world.values.evaluate(actual.expr, actual.site)
-
-    def text(self, file: SourceFile, call: Call) -> str:
-        """The callee as written in the source."""
-        return render(call.func, file)
 
     def at_module_level(self, file: SourceFile, index: int) -> bool:
         """Whether a call runs whenever its module is imported: at the top level and not under the `__main__` guard."""

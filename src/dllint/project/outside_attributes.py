@@ -33,7 +33,7 @@ class Assigned(NamedTuple):
     @property
     def site(self) -> Site:
         event = self.store.event
-        return Site(self.file, self.store.scope, event.region, (event.span.line, event.span.column), None)
+        return Site(self.file, self.store.scope, event.region, event.span.start, None)
 
     @property
     def at_once(self) -> bool:
@@ -112,7 +112,7 @@ class OutsideAttributes:
         base = store.base.value if wrapped and isinstance(store.base, Attribute) else store.base
         if not isinstance(store.key, str) or not isinstance(base, Name) or (base.id in _OWN and not wrapped):
             return
-        at = (store.event.span.line, store.event.span.column)
+        at = store.event.span.start
         for value in self.world.values.evaluate(base, Site(file, store.scope, store.event.region, at, None)):
             if isinstance(value, Instance):
                 for one in held_by(self.world, value) if wrapped else (value,):
@@ -136,11 +136,11 @@ def _is_replaced(file: SourceFile, store: Store) -> bool:
 
 def _is_used(file: SourceFile, scope: int, name: Name, after: tuple[int, int], until: Store) -> bool:
     """Whether a function reads or binds a name between a place and an assignment to an attribute of it."""
-    end = (until.event.span.line, until.event.span.column)
+    end = until.event.span.start
     if until.value is not None and any(part == name for part in walk(until.value, file)):
         return True
     for event in file.scopes[scope].events:
-        if not after <= (event.span.line, event.span.column) < end:
+        if not after <= event.span.start < end:
             continue
         if event.target == name or event.kind in ("for", "while"):
             return True

@@ -16,8 +16,8 @@ from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.index import RUNS_BEFORE_LOADING
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -64,7 +64,7 @@ class ParentTouches:
                 yield method, span_of
         for file_, scope, until in self._scopes():
             for method, hop in self._in_scope(file_, scope, own=False):
-                if (hop.span.line, hop.span.column) < until:
+                if hop.span.start < until:
                     yield method, hop
             yield from self._in_called(file_, scope, until)
         if self._measured():
@@ -83,7 +83,7 @@ class ParentTouches:
         loader's function.
         """
         file, call = self.loader.file, self.loader.file.calls[self.loader.call]
-        yield file, call.scope, (call.span.line, call.span.column)
+        yield file, call.scope, call.span.start
         made = self.dataset.file
         if made is None or self.dataset.call < 0:
             return
@@ -96,12 +96,12 @@ class ParentTouches:
         for caller in self.world.calls.callers(Function(file, call.scope)):
             if caller.call >= 0 and caller.file is made and made.calls[caller.call].scope == scope:
                 span = made.calls[caller.call].span
-                yield made, scope, (span.line, span.column)
+                yield made, scope, span.start
                 return
         for event in made.scopes[scope].events if scope > 0 else ():
-            site = Site(made, scope, event.region, (event.span.line, event.span.column), None)
+            site = Site(made, scope, event.region, event.span.start, None)
             if event.kind == "return" and event.value is not None and self._is_it(event.value, site, own=False):
-                yield made, scope, (event.span.line, event.span.column)
+                yield made, scope, event.span.start
                 return
 
     def _runs_before(self, file: SourceFile, scope: int) -> bool:
@@ -124,7 +124,7 @@ class ParentTouches:
             for index in file.calls_of(scope):
                 call = file.calls[index]
                 builtin = isinstance(call.func, Name) and call.func.id in _BUILTINS
-                if builtin or (call.span.line, call.span.column) >= until:
+                if builtin or call.span.start >= until:
                     continue
                 site = self.world.call_site(file, index, None)
                 if not any(self._is_it(one.value, site) or self._reads_it(one.value, site) for one in call.args):
@@ -153,7 +153,7 @@ class ParentTouches:
             elif isinstance(call.func, Attribute) and not own and self._is_it(call.func.value, site, own):
                 yield call.func.attr, Hop(file, call.span, f"`{call.func.attr}` of the dataset is called here")
         for event in file.scopes[scope].events:
-            site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+            site = Site(file, scope, event.region, event.span.start, None)
             looped = event.value if event.kind == "for" else None
             if looped is not None and (self._is_it(looped, site, own) or (not own and self._reads_it(looped, site))):
                 yield from ((name, Hop(file, event.span, "the dataset is read here")) for name in (_ITERATION, _ITEM))

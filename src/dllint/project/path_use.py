@@ -1,19 +1,28 @@
-"""Which calls are given the path of a file, and which only show a text."""
+"""Items that workers use as paths: which calls are given the path of a file, and which only show a text."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute
-from dllint.inference.values import External, Function, Instance, Value
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, External, Function, Instance, Value
 from dllint.libraries.index import PATH_CONSUMERS, canonical
 from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.libraries.records import HANDLE, form
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.item_expressions import adds_a_list, calculates
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
+    from dllint.project.item_code import By, ItemCode
+    from dllint.project.item_run import ItemRun
 
+
+_PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IGNORECASE)
+"""Names of variables and keys that hold paths."""
 
 _OF_OTHERS = frozenset({"get", "read", "format"})
 """Names among them that other functions have as well."""
@@ -54,3 +63,35 @@ def _is_open_file(value: Value) -> bool:
         return False
     found = form(canonical(value.of.name))
     return found is not None and found[0] == HANDLE
+
+
+def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
+    """Whether workers build a path from `self.attr[index]` or from a part of it, or call it one."""
+    for run, items in code.items(value, attr, holder, by):
+        names = code.named_items(run, items)
+        if any(_PATH.search(name) for name in names) or any(
+            isinstance(expr, Subscript)
+            and isinstance(expr.index, Constant)
+            and _PATH.search(str(expr.index.value))
+            and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
+            for expr in run.expressions
+        ):
+            return True
+
+        def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
+            return any(part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file))
+
+        for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
+            if isinstance(expr, CallRef):
+                call = run.file.calls[expr.index]
+                joined = any(meant(argument.value) for argument in call.args) and takes_path(
+                    code.world, run.file, expr.index
+                )
+            elif isinstance(expr, BinOp):
+                joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
+                joined = joined and not adds_a_list(expr) and not calculates(expr)
+            else:
+                joined = isinstance(expr, FString) and len(expr.values) > 1 and meant(expr)
+            if joined:
+                return True
+    return False

@@ -19,10 +19,10 @@ from dllint.linking.conditions import render
 from dllint.linking.derivations import looped_in
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import framework_loaders
+from dllint.project.arrivals import Arrival
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.merged_activations import may_work
-from dllint.project.start_methods import Arrival
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Starting:
         if "default" not in launch.methods:
             return found
         call = launch.file.calls[launch.call]
-        at = (call.statement.line, call.statement.column)
+        at = call.statement.start
         arrivals = self.project.methods.at(launch.file, call.scope, call.region, at)
         if script is not None:
             arrivals = [arrival for arrival in arrivals if self.project.in_force(arrival, script)]
@@ -147,7 +147,7 @@ class Starting:
             return True
         for file, store in self.world.stores.outside_stores("daemon"):
             if store.value == Constant(True):
-                at = (store.event.span.line, store.event.span.column)
+                at = store.event.span.start
                 site = Site(file, store.scope, store.event.region, at, None)
                 if any(
                     isinstance(value, Instance) and value.file is launch.file and value.call == launch.call
@@ -181,7 +181,7 @@ class Starting:
     def iterations(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Iteration]:
         """The places where a scope itself iterates loaders."""
         for loop in self._loops(file, scope):
-            site = Site(file, scope, loop.region, (loop.statement.line, loop.statement.column), frame)
+            site = Site(file, scope, loop.region, loop.statement.start, frame)
             for loader in self.iterated(loop.expr, site):
                 yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
         for index in file.calls_of(scope):
@@ -214,7 +214,7 @@ class Starting:
     def iterated_in(self, file: SourceFile, scope: int) -> Iterator[tuple[Expr, Site]]:
         """The expressions that a scope itself iterates, or passes to what does, in any activation."""
         for loop in self._loops(file, scope):
-            yield loop.expr, Site(file, scope, loop.region, (loop.statement.line, loop.statement.column), None)
+            yield loop.expr, Site(file, scope, loop.region, loop.statement.start, None)
         for index in file.calls_of(scope):
             func = file.calls[index].func
             if last_name(func) in framework_loaders.TRAINING or last_name(func) in ITERATING or func == Name("next"):
@@ -294,7 +294,7 @@ class Starting:
                 if event.kind == "yield" and isinstance(event.value, Starred):
                     inner = event.value.value
                 if inner is not None:
-                    at = (event.span.line, event.span.column)
+                    at = event.span.start
                     yield from self.gone_through(inner, Site(file, scope, event.region, at, frame), depth + 1)
             for index in file.calls_of(scope):
                 call = file.calls[index]

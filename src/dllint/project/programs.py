@@ -60,6 +60,12 @@ class Programs:
             frame = frame.parent
         return found
 
+    def loaded(self, file: SourceFile, call: int) -> set[str]:
+        """The files that programs with a call may load: its own, those whose module-level code reaches it, and what all
+        of these import."""
+        above = self.above(file, file.calls[call].scope)
+        return self.world.import_graph.import_closure({file.path, *above})
+
     def above(self, file: SourceFile, scope: int) -> list[str]:
         """The files whose module-level code reaches a function through calls and launches."""
         found = self._above.get((file.path, scope))
@@ -138,7 +144,7 @@ class Programs:
                     if isinstance(store.key, str):
                         continue
                     event = store.event
-                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    site = Site(file, scope, event.region, event.span.start, None)
                     if not self._is_environ(store.base, site):
                         continue
                     for key in self.world.values.evaluate(store.key, site):

@@ -12,7 +12,7 @@ from dllint.linking.expressions import walk
 from dllint.project.item_expressions import bound
 
 if TYPE_CHECKING:
-    from dllint.project.item_code import By, ItemCode
+    from dllint.project.item_code import ItemCode
     from dllint.project.item_run import ItemRun
 
 _PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
@@ -22,13 +22,11 @@ _Key = tuple[object, ...]
 """The keys that lead from a record to a field: `("boxes", 0)`."""
 
 
-def fields_taken(
-    code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index"
-) -> set[tuple[object, ...]]:
+def fields_taken(code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> set[tuple[object, ...]]:
     """The keys of the fields of `self.attr[index]` that workers take: `path, (start, end) = self.rows[index]` takes
     (0,), (1, 0) and (1, 1)."""
     taken: set[_Key] = set()
-    for run, items in code.items(value, attr, holder, by):
+    for run, items in code.items(value, attr, holder):
         known: dict[Expr, _Key] = dict.fromkeys((*items, *bound(run, items)), ())
         for event in run.events:
             if event.kind == "assign" and event.target is not None and event.value in known:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.linking.conditions import path_atoms
+from dllint.project.arrivals import Arrival
 from dllint.project.loaders import Loader, Workers
-from dllint.project.start_methods import Arrival, StartMethods
+from dllint.project.start_methods import StartMethods
 from dllint.project.unread_loaders import only_asked
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dllint.libraries.index import MAKERS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -121,7 +121,7 @@ class Releases:
                 if any(_holds(atom._replace(holds=not atom.holds), set(made)) for atom in asked):
                     return "never"
                 activation = frame if file.scopes[scope].name == "__init__" else None
-                where = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), activation)
+                where = Site(file, scope, entry.parent, entry.span.start, activation)
                 decided = self.world.values.truth(self.world.values.evaluate(entry.expr, where))
                 if decided is not None and decided is not entry.holds:
                     return "never"

@@ -50,7 +50,7 @@ class RequiredMethods:
         for index in file.regions(region):
             entry = file.facts.regions[index]
             if entry.kind == "if" and entry.expr is not None:
-                at = (entry.span.line, entry.span.column)
+                at = entry.span.start
                 allowed &= self._tested(entry.expr, entry.holds, Site(file, scope, entry.parent, at, None))
         return allowed
 
@@ -59,7 +59,7 @@ class RequiredMethods:
         allowed = _ALL
         file = site.file
         for event in file.scopes[site.scope].events_of("assert", "with"):
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             if event.value is None or at >= site.at or not file.encloses(event.region, site.region):
                 continue
             where = Site(file, site.scope, event.region, at, None)
@@ -70,7 +70,7 @@ class RequiredMethods:
                     allowed &= self._after(entered)
         for index in file.calls_of(site.scope):
             call = file.calls[index]
-            earlier = (call.statement.line, call.statement.column) < site.at
+            earlier = call.statement.start < site.at
             if earlier and file.encloses(call.region, site.region):
                 targets = self.world.calls.targets(file, index)
                 if len(targets) == 1 and not targets[0].guessed:

@@ -16,7 +16,7 @@ from dllint.inference.values import Frame, Function
 from dllint.linking.closed_values import ClosedValues
 from dllint.linking.conditions import contradict, in_other_halves, render
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -50,7 +50,6 @@ def reach(
     starts: Iterable[Reached],
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
     enter: Callable[[Target], bool] = lambda target: True,
-    most: limits.Limit = limits.PROCESS_FUNCTIONS,
     again: bool = False,
     guesses: bool = True,
 ) -> Iterator[Reached]:
@@ -64,7 +63,7 @@ def reach(
     seen = Seen(world)
     queue = deque(starts)
     first: dict[tuple[str, int], Frame | None] = {}
-    while queue and not most.reached(len(seen)):
+    while queue and not limits.PROCESS_FUNCTIONS.reached(len(seen)):
         here = queue.popleft()
         key = (here.file.path, here.scope)
         if not seen.add(here.file, here.scope, here.frame):

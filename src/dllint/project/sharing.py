@@ -35,8 +35,7 @@ def _set(project: Project, loader: Loader) -> list[Values]:
     calls = list(project.external_calls("set_sharing_strategy", ""))
     if not calls:
         return []
-    programs = project.programs.above(loader.file, loader.file.calls[loader.call].scope)
-    imported = project.import_graph.import_closure({loader.file.path, *programs})
+    imported = project.programs.loaded(loader.file, loader.call)
     found: list[Values] = []
     for file, index, _ in calls:
         scope = file.calls[index].scope

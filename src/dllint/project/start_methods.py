@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.edges import Target
-from dllint.inference.values import Const, External, Frame, Function, Instance, Site
+from dllint.inference.values import Frame, Function, Instance, Site
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.index import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Arrival, Hop, Origin
 from dllint.project.caller_conditions import restated
 from dllint.project.launches import Launch, Launches
 from dllint.project.required_methods import RequiredMethods
+from dllint.project.set_calls import SetCall, set_calls
 from dllint.project.upstream import Upstream
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -35,77 +34,6 @@ _STORING = frozenset({"set_defaults", "add_argument"})
 
 Only one of several commands runs, so the code after such a call does not run after the function.
 """
-
-
-class Hop(NamedTuple):
-    """One step of a chain: a call site and a description. `guessed`: its target was found by the method's name
-    alone."""
-
-    file: SourceFile
-    span: Span
-    text: str
-    guessed: bool = False
-
-    def is_guarded(self) -> bool:
-        """Whether the call site is at the top level of its file, under `if __name__ == "__main__"`."""
-        return any(
-            call.span == self.span and call.scope == 0 and under_main_guard(self.file, call.region)
-            for call in self.file.calls
-        )
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a start method comes from: a launching call or a `set_start_method`."""
-
-    method: str
-    file: SourceFile
-    span: Span
-    text: str
-    launch: Launch | None
-    through: tuple[Hop, ...] = ()
-    explicit: bool = True
-    guessed: bool = False
-
-
-@dataclass
-class Arrival:
-    """A function, or the rest of one, that runs under a start method.
-
-    `after` and `until` bound that part of the function; `frame` is its activation along this chain.
-    """
-
-    origin: Origin
-    file: SourceFile
-    scope: int
-    frame: Frame | None
-    after: tuple[int, int]
-    until: tuple[int, int]
-    previous: Arrival | None
-    hop: Hop | None
-    conditions: list[Atom] = field(default_factory=list)
-    depth: int = 0
-
-    def chain(self) -> tuple[Hop, ...]:
-        """The hops from the origin to this function, the origin first."""
-        hops: list[Hop] = []
-        step: Arrival | None = self
-        while step is not None:
-            if step.hop is not None:
-                hops.append(step.hop)
-            step = step.previous
-        hops.append(Hop(self.origin.file, self.origin.span, self.origin.text, self.origin.guessed))
-        hops.extend(reversed(self.origin.through))
-        return tuple(reversed(hops))
-
-
-class SetCall(NamedTuple):
-    """A call of `multiprocessing.set_start_method`."""
-
-    file: SourceFile
-    call: int
-    methods: tuple[str, ...]
-    force: bool
 
 
 class StartMethods:
@@ -157,7 +85,7 @@ class StartMethods:
     def _of_call(self, file: SourceFile, index: int) -> list[Atom]:
         """The conditions under which a call runs."""
         call = file.calls[index]
-        return self._here(file, call.scope, call.region, (call.statement.line, call.statement.column))
+        return self._here(file, call.scope, call.region, call.statement.start)
 
     def _here(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Atom]:
         """The conditions in force at a place: the branches around it, and assertions before it."""
@@ -165,7 +93,7 @@ class StartMethods:
         asserted = self._asserted.get((file.path, scope))
         if asserted is None:
             asserted = self._asserted[file.path, scope] = [
-                ((event.span.line, event.span.column), event.region, list(atoms(event.value, True, file, scope)))
+                (event.span.start, event.region, list(atoms(event.value, True, file, scope)))
                 for event in file.scopes[scope].events
                 if event.kind == "assert" and event.value is not None
             ]
@@ -177,35 +105,7 @@ class StartMethods:
     def set_calls(self) -> list[SetCall]:
         """All calls of `set_start_method`, with the methods that they can set."""
         if self._sets is None:
-            self._sets = []
-            names = {"set_start_method"}
-            for file in self.world.files.values():
-                for _, _, imported in file.imports():
-                    if imported.name == "set_start_method" and imported.alias:
-                        names.add(imported.alias)
-            for name in sorted(names):
-                for file, index in self.world.called(name):
-                    site = self.world.call_site(file, index, None)
-                    values = self.world.values.evaluate(file.calls[index].func, site)
-                    if self.world.unreached(site) or not any(
-                        isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method"
-                        for v in values
-                    ):
-                        continue
-                    actuals = self.world.actuals(file, index, None)
-                    method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
-                    force = actuals.keywords.get("force") or (
-                        actuals.positional[1] if len(actuals.positional) > 1 else None
-                    )
-                    if method is None or method.site is None:
-                        continue
-                    methods = tuple(
-                        value.value
-                        for value in self.world.values.evaluate(method.expr, method.site)
-                        if isinstance(value, Const) and value.value in METHODS
-                    )
-                    forced = force is not None and force.expr == Constant(True)
-                    self._sets.append(SetCall(file, index, methods, forced))
+            self._sets = list(set_calls(self.world))
         return self._sets
 
     def arrivals(self) -> dict[tuple[str, int], list[Arrival]]:
@@ -410,10 +310,10 @@ class StartMethods:
         call = file.calls[index]
         if self._upstream is not None and not self._upstream.leads(file, index):
             return
-        at = (call.statement.line, call.statement.column)
+        at = call.statement.start
         if not arrival.after < (call.span.end_line, call.span.end_column) or not at < arrival.until:
             return
-        if arrival.after != (0, 0) and (call.statement.line, call.statement.column) < arrival.after:
+        if arrival.after != (0, 0) and call.statement.start < arrival.after:
             return
         here = self._of_call(file, index)
         if contradict(arrival.conditions, here):

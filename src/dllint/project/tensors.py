@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import (
     Attribute,
     BinOp,
-    CallRef,
     Comprehension,
     Constant,
     Dict,
@@ -18,7 +17,6 @@ from dllint.facts.nodes import (
     Name,
     Set,
     Starred,
-    Subscript,
     Tuple,
 )
 from dllint.inference import limits
@@ -29,7 +27,9 @@ from dllint.libraries.index import METHODS, NETWORKS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.counting import items
-from dllint.project.datasets import Datasets, Kept
+from dllint.project.datasets import Datasets
+from dllint.project.kept_values import Kept
+from dllint.project.tokenized_texts import gives_tensors
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class Tensors:
             yield from inside
             span = None if inside else change.statement()
             adds = any(self._storages(one, 1) != 0 for one in values)
-            if span is not None and (adds or (change.kind != "extend" and _gives_tensors(change.value, where))):
+            if span is not None and (adds or (change.kind != "extend" and gives_tensors(change.value, where))):
                 yield change.file, span
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
@@ -294,7 +294,7 @@ class Tensors:
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
         """The number of storages that an element provably holds: 0 if it may be something else, None if unknown."""
-        if _gives_tensors(expr, site):
+        if gives_tensors(expr, site):
             return 1
         return self._of_values(self.world.values.evaluate(expr, site), depth)
 
@@ -372,32 +372,3 @@ class Tensors:
                 isinstance(one, Const) and self._is_gpu(one) for each in first for one in self.world.values.passed(each)
             )
         return isinstance(value, Const) and str(value.value).partition(":")[0] == "cuda"
-
-
-def _gives_tensors(expr: Expr, site: Site) -> bool:
-    """Whether an expression is what a tokenizer makes of one text as tensors, or a part or view of it:
-    `tokenizer(text, return_tensors="pt")["input_ids"].squeeze()`. Each call makes tensors of their own."""
-    # A name can be bound to a part of itself.
-    for _ in range(2 * limits.CONTAINER_DEPTH.most):
-        match expr:
-            case Subscript(value, Constant()):
-                expr = value
-            case Attribute(value, _):
-                expr = value
-            case CallRef(index):
-                call = site.file.calls[index]
-                if any(one.keyword == "return_tensors" and one.value == Constant("pt") for one in call.args):
-                    return True
-                operation = METHODS.get(call.func.attr) if isinstance(call.func, Attribute) else None
-                if operation is None or operation.effect != HOLDS or not isinstance(call.func, Attribute):
-                    return False
-                expr = call.func.value
-            case Name(name):
-                bound = [one.event for one in site.file.bindings(site.scope).get(name, ())]
-                made = [one.value for one in bound if one is not None and one.kind == "assign"]
-                if len(bound) != 1 or len(made) != 1 or not isinstance(made[0], CallRef):
-                    return False
-                expr = made[0]
-            case _:
-                return False
-    return False

@@ -11,6 +11,7 @@ from dllint.finding import Finding, Place
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source
 from dllint.inference.values import UNKNOWN, Class, Const, External, Function, Instance, Site, Value
+from dllint.linking.arithmetic import ORDERING, combined
 from dllint.linking.source import SourceFile
 from dllint.project.same_process import Reached, reach
 from dllint.span import Span
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _SCRIPTS = (".sh", ".sbatch", ".slurm")
 _LEVELS = limits.UNCHOSEN_CALLERS.most
-_ORDER = frozenset({">", ">=", "<", "<="})
 
 
 class UnchosenPaths:
@@ -126,7 +126,7 @@ class UnchosenPaths:
             key = (file.path, scope, index)
             off = self._off.get(key)
             if off is None:
-                site = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), None)
+                site = Site(file, scope, entry.parent, entry.span.start, None)
                 off = self._off[key] = self._is_off(entry.expr, entry.holds, site)
             if off:
                 return Place(file.path, entry.span, "off by default, and nothing here turns it on")
@@ -241,8 +241,8 @@ def _outcome(test: Expr, given: Value) -> bool | None:
         return bool(value == right)
     if op in ("is not", "!="):
         return bool(value != right)
-    if op in _ORDER and isinstance(value, (int, float)) and isinstance(right, (int, float)):
-        return {">": value > right, ">=": value >= right, "<": value < right, "<=": value <= right}[op]
+    if op in ORDERING and isinstance(value, (int, float)) and isinstance(right, (int, float)):
+        return bool(combined(op, value, right))
     return None
 
 

@@ -75,7 +75,7 @@ def _uses(world: World, loader: Loader, file: SourceFile, scope: int, names: set
     places: list[tuple[Expr, Event | None, Site]] = []
     for event in file.scopes[scope].events:
         if event.value is not None:
-            site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+            site = Site(file, scope, event.region, event.span.start, None)
             places.append((event.value, event, site))
     for index in file.calls_of(scope):
         site = world.call_site(file, index, None)

@@ -29,8 +29,9 @@ from dllint.libraries.index import is_dataset_base
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
-from dllint.linking.source import RegionRef, ScopeRef, SourceFile
-from dllint.project.start_methods import Hop
+from dllint.linking.reads import RegionRef, ScopeRef
+from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class WorkerCode:
         line = [one for one in self.world.hierarchy.line(value.of) if isinstance(one, Class)]
         for file, branch in ((one.file, each) for one in line for each in one.file.derived(branches_in, one.scope)):
             scope, (region,), span = branch
-            if self.world.untaken(Site(file, scope, region, (span.line, span.column), frame)):
+            if self.world.untaken(Site(file, scope, region, span.start, frame)):
                 yield file.path, scope, region
 
     def _given(self, entry: Function, frame: Frame | None) -> Iterator[tuple[str, int]]:
@@ -229,7 +230,7 @@ class WorkerCode:
                 if not isinstance(part, Subscript) or part.value in seen or not _may_be_object(run, part.value):
                     continue
                 seen.append(part.value)
-                site = Site(run.file, run.scope, region, (statement.line, statement.column), run.frame)
+                site = Site(run.file, run.scope, region, statement.start, run.frame)
                 for one in self.world.values.evaluate(part.value, site):
                     if not isinstance(one, Instance) or not isinstance(one.of, Class):
                         continue
@@ -238,7 +239,7 @@ class WorkerCode:
                         continue
                     bound = Function(method.file, method.scope, one)
                     text = f"reads {render(part, run.file)}"
-                    key = ("subscript", run.file.path, (span.line, span.column), part.index, bound, run.frame)
+                    key = ("subscript", run.file.path, span.start, part.index, bound, run.frame)
                     frame = self.world.intern(key, Actuals([Actual(part.index, site, span)]), bound, run.frame)
                     yield Target(bound, frame), Hop(run.file, span, text)
 
@@ -263,7 +264,7 @@ class WorkerCode:
                 call = run.file.calls[index]
                 if not isinstance(call.func, (Name, Attribute)):
                     continue
-                site = Site(run.file, call.scope, call.region, (call.statement.line, call.statement.column), run.frame)
+                site = Site(run.file, call.scope, call.region, call.statement.start, run.frame)
                 if call.region and self.world.impossible(site):
                     continue
                 values = self.world.values.evaluate(call.func, site)

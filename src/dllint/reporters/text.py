@@ -88,7 +88,7 @@ def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
         yield f"{indent}= {paint.bold('note')}: and {len(finding.related) - len(related)} more (--show-all)"
     yield from _verdict(finding, indent, paint)
     if finding.help:
-        yield from _said("help", finding.help, indent, paint, style)
+        yield from _said(finding.help, indent, paint, style)
     yield from _fixes(finding, report, indent, paint, style)
 
 
@@ -99,11 +99,10 @@ def _most_telling(places: Sequence[Place]) -> tuple[Place, ...]:
     return tuple(place for place in places if place in chosen)
 
 
-def _said(label: str, text: str, indent: str, paint: Paint, style: Style) -> Iterator[str]:
+def _said(text: str, indent: str, paint: Paint, style: Style) -> Iterator[str]:
     """Yield a line `= help: …`, wrapped to the width of the terminal."""
-    lead = f"{indent}= {label}: "
-    first, *others = wrapped(text, len(lead), len(indent) + 4, style.width)
-    yield f"{indent}= {paint.bold(label)}: {first}"
+    first, *others = wrapped(text, len(f"{indent}= help: "), len(indent) + 4, style.width)
+    yield f"{indent}= {paint.bold('help')}: {first}"
     yield from others
 
 
@@ -138,7 +137,7 @@ def _fixes(finding: Finding, report: Report, indent: str, paint: Paint, style: S
         if not fix.edits:
             # A fix without edits cannot be applied; the help covers it already.
             if not finding.help:
-                yield from _said("help", fix.title, indent, paint, style)
+                yield from _said(fix.title, indent, paint, style)
             continue
         kind = "" if fix.applicability == "safe" else f" ({fix.applicability})"
         lead = f"{indent}= {word}{kind}: "

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from dllint import registry
 from dllint.evidence.definitions import loader_calls
 from dllint.evidence.judgement import Case, Judgement
-from dllint.evidence.loader_runs import Seen, is_at
+from dllint.evidence.loader_runs import Seen
+from dllint.evidence.places import is_at
 from dllint.evidence.wording import describe
 from dllint.finding import Finding
 from dllint.observation import Observation

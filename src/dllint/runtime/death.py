@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from dllint import registry
 from dllint.evidence.failures import is_pickling, meaning, out_of_descriptors, passed_on, timed_out, worker_died
-from dllint.evidence.loader_runs import LoaderRun, Seen, touches
-from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.loader_runs import LoaderRun, Seen
+from dllint.evidence.places import touches
+from dllint.evidence.storage_limits import walls_of
 from dllint.evidence.thresholds import NEAR
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
@@ -16,8 +17,6 @@ from dllint.observation import End
 from dllint.rules.pickling.pickling_verdict import KINDS, pickling_code
 from dllint.runtime.discover import found_by_run
 
-ROOM = ("nofile", "fds", "max_map_count", "maps")
-"""The recorded limits of a process, and what is in use of them."""
 ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
 PICKLING = "an object that is sent to workers cannot be pickled"
 NO_ITEM = "an item from a worker cannot be pickled: it never arrives, and the loader waits forever"
@@ -158,14 +157,7 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
 
 def _is_crowded(run: LoaderRun) -> bool:
     """Whether a loader sends its workers nearly as many tensors as a limit allows."""
-    storages = run.storages
-    if storages is None or not run.method:
-        return False
-    values = run.limits.values if run.limits is not None else {}
-    known = {name: value if isinstance(value := values.get(name), int) else None for name in ROOM}
-    strategy = storages.strategy or STRATEGIES[0]
-    bounds = walls(storages, run.method, strategy, workers=run.count, **known)
-    return any(storages_sent(storages, strategy, wall.limit) >= NEAR * wall.most for wall in bounds)
+    return run.method is not None and any(sent >= NEAR * wall.most for wall, sent in walls_of(run, run.method))
 
 
 def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:

@@ -83,4 +83,4 @@ def place(lines: list[str], line: int, character: int, encoding: Encoding) -> tu
 
 def holds(span: Span, at: tuple[int, int]) -> bool:
     """Whether a place is in a range, including its end, where the cursor is after typing."""
-    return (span.line, span.column) <= at <= (span.end_line, span.end_column)
+    return span.start <= at <= (span.end_line, span.end_column)

@@ -150,7 +150,7 @@ def datasets(project: Project, loader: Loader) -> Iterator[DatasetTrace]:
     """Yield the datasets that the loader reads from: the project's with their kept attributes, others by name."""
     objects = project.dataset_objects(loader)
     seen: set[tuple[str, str, Span | None]] = set()
-    for value in (*project.dataset_values(loader), *objects):
+    for value in (*loader.datasets(), *objects):
         if not isinstance(value, Instance):
             continue
         made = defined_at(value)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dllint.finding import Place
 from dllint.inference.values import External, Instance
 from dllint.libraries.index import LAUNCHERS, canonical
+from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.launches import Launch
@@ -61,7 +62,7 @@ def _launch(
     note: str = "",
 ) -> LaunchTrace:
     call = file.calls[index]
-    text = project.text(file, call)
+    text = render(call.func, file)
     return LaunchTrace(text, Place(file.path, call.span, text), file.qualified_name(call.scope), methods, runs, note)
 
 

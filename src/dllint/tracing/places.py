@@ -16,8 +16,9 @@ from dllint.inference.values import Function, Site
 from dllint.linking.conditions import contradict, render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
+from dllint.project.arrivals import Arrival
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Arrival, StartMethods
+from dllint.project.start_methods import StartMethods
 from dllint.span import Span
 from dllint.tracing.arguments import Argument, DatasetTrace, arguments, datasets
 from dllint.tracing.launches import LaunchTrace, launches, unfollowed
@@ -153,7 +154,7 @@ def trace_line(project: Project, path: str, line: int) -> Trace | None:
     if found is None:
         return None
     statement, scope, region = found
-    at = (statement.line, statement.column)
+    at = statement.start
     methods = StartMethods(project.world, project.launches, [(file, enclosing_function(file, scope))])
     arrivals = methods.at(file, scope, region, at)
     loaders = tuple(
@@ -238,7 +239,7 @@ class _Ways:
         return [one for one in reached if _origin(one) == self.origin]
 
     def _passes(self, arrival: Arrival, call: Call) -> bool:
-        at = (call.statement.line, call.statement.column)
+        at = call.statement.start
         here = self.project.world.symbols.atoms(arrival.file, call.scope, call.region)
         return arrival.after <= at < arrival.until and not contradict(arrival.conditions, here)
 
@@ -318,7 +319,7 @@ def _way_in(project: Project, file: SourceFile, scope: int) -> WayIn:
             for caller in project.world.calls.callers(Function(where, inner)):
                 if caller.call >= 0 and not project.launches.at(caller.file, caller.call):
                     call = caller.file.calls[caller.call]
-                    hop = Place(caller.file.path, call.span, f"calls {project.text(caller.file, call)}")
+                    hop = Place(caller.file.path, call.span, f"calls {render(call.func, caller.file)}")
                     steps.append((caller.file, call.scope, (hop, *hops)))
             if not steps:
                 dead_end = WayIn(where.path, where.qualified_name(inner), hops)
@@ -346,7 +347,7 @@ def _loader(project: Project, loader: Loader) -> LoaderTrace:
     in_force = tuple(_in_force_for(project, loader))
     return LoaderTrace(
         loader.name,
-        Place(loader.file.path, call.span, project.text(loader.file, call)),
+        Place(loader.file.path, call.span, render(call.func, loader.file)),
         loader.file.qualified_name(call.scope),
         workers.kind,
         _verdict(loader, workers.kind, in_force),
@@ -387,7 +388,7 @@ def _doubts(
         Place(
             where.path,
             where.calls[index].span,
-            f"what {project.text(where, where.calls[index])}(…) {verb} is not known",
+            f"what {render(where.calls[index].func, where)}(…) {verb} is not known",
         )
         for where, index, verb in found
     )

@@ -7,7 +7,6 @@ This package is the only reader of a syntax tree besides the fixer. `tokens` fin
 from __future__ import annotations
 
 import ast
-import gc
 import re
 import sys
 import threading
@@ -18,12 +17,14 @@ from typing import Any
 import libcst as cst
 
 from dllint.facts.aliases import aliases
+from dllint.facts.collector import collection_paused
+from dllint.facts.extract.cutting import cut
 from dllint.facts.extract.respelling import respelled
 from dllint.facts.extract.shortening import MOST_CHARACTERS, REST, shortened, too_large
 from dllint.facts.extract.statements import Statements
 from dllint.facts.extract.tokens import Tokens, tokens_around
 from dllint.facts.extract.walk import OutOfStep
-from dllint.facts.nodes import Base, cut
+from dllint.facts.nodes import Base
 from dllint.facts.schema import Argument, FileFacts
 
 _MOST_BRACKETS = 200
@@ -72,18 +73,13 @@ def extract(source: str) -> FileFacts:
     if reason := too_large(whole, tokens):
         raise SyntaxProblem(f"too large to be parsed: {reason}", 1, 1)
     deep = tokens.brackets > _DEEP_BRACKETS or tokens.chain > _DEEP_CHAIN
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collection_paused():
         if deep or threading.current_thread() is not threading.main_thread():
             return _on_a_large_stack(lambda: _facts(source, tokens, deep))
         try:
             return _facts(source, tokens, deep)
         except RecursionError:
             return _on_a_large_stack(lambda: _facts(source, tokens, True))
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:

@@ -49,8 +49,8 @@ from dllint.inference.values import (
     Unknown,
     const,
 )
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import render
-from dllint.linking.source import Binding
 
 Explain = Callable[[Expr, Site, list[Step]], list[Source]]
 """Returns the sources of the operands of an expression; empty while they are already being searched for."""
@@ -197,7 +197,7 @@ class Back:
         name = expr.attr
         if self.world.objects.reassigned(expr, site) is not None:
             for store in reversed(site.file.stores(site.scope)):
-                at = (store.event.span.line, store.event.span.column)
+                at = store.event.span.start
                 if store.key == name and store.base == expr.value and at < site.at and store.value is not None:
                     where = Site(site.file, site.scope, store.event.region, at, site.frame)
                     yield Step(store.value, where, Here(site.file, store.event.value_span or store.event.span))
@@ -304,7 +304,7 @@ class Back:
         scope = function.file.scopes[function.scope]
         returns = [event for event in scope.events if event.kind == "return" and not scope.is_generator]
         for event in returns:
-            where = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+            where = Site(function.file, function.scope, event.region, event.span.start, frame)
             there = here.moved(function.file, event.span)
             if not self.world.impossible(where):
                 yield known(NONE, there) if event.value is None else Step(event.value, where, there)

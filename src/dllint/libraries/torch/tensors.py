@@ -92,6 +92,13 @@ NEW_TENSORS = frozenset(f"torch.{name}" for name in _OWN_STORAGE)
 """Functions that return a tensor with its own storage at every call; measured for `tensor` and `from_numpy` of a
 row."""
 
+GRAPH_KEEPING = frozenset(
+    {
+        *("mean", "sum", "float", "double", "to", "cpu", "clone", "view", "reshape", "squeeze", "unsqueeze", "flatten"),
+        "contiguous",
+    }
+)
+"""Methods whose result belongs to the graph of the tensor."""
 DESCRIPTORS_IN_A_MESSAGE = 245
 """The most tensors that forkserver can send to a worker: SCM_MAX_FD is 253 (Linux, include/net/scm.h), and torch's
 loader needs 8 of them; measured on torch 2.13 with CPython 3.11 and 3.14."""

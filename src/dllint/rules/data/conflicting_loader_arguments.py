@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.wording import said
 from dllint.facts.nodes import Constant
 from dllint.finding import Edit, Finding, Fix, Place, RemoveArgument
 from dllint.inference.entries import Found
@@ -168,8 +167,8 @@ def judge(case: Case) -> Judgement:
     for run in case.runs:
         if run.loader.error:
             return case.confirmed(f"the constructor raised {run.loader.error}")
-    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
-        return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if case.died_here is not None:
+        return case.confirmed(case.died_here)
     if not case.runs:
         return case.not_reached("this loader was never built")
     return case.refuted("it was built without an error")

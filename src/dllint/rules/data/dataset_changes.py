@@ -98,7 +98,7 @@ class DatasetChanges:
 
     def _set_from_outside(self, loader: Loader, value: Instance, attr: str, read: Place) -> Iterator[Change]:
         for file, store in self.world.stores.outside_stores(attr):
-            at = (store.event.span.line, store.event.span.column)
+            at = store.event.span.start
             site = Site(file, store.scope, store.event.region, at, None)
             if self._is_dataset(store.base, site, loader, value) and self._each_epoch(loader, site):
                 what = f"{render(store.base, file)}.{attr}"
@@ -170,7 +170,7 @@ class DatasetChanges:
     def _is_over(self, loop: int, site: Site, loader: Loader) -> bool:
         """Whether the loop is the one over the loader's batches."""
         region = site.file.facts.regions[loop]
-        where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), None)
+        where = Site(site.file, site.scope, region.parent, region.span.start, None)
         return region.expr is not None and any(
             self._is_loader(part, where, loader) for part in walk(region.expr, site.file)
         )
@@ -179,7 +179,7 @@ class DatasetChanges:
         file = site.file
         for event in file.scopes[site.scope].events:
             if event.kind == "for" and event.value is not None and file.encloses(loop, event.region):
-                at = (event.span.line, event.span.column)
+                at = event.span.start
                 where = Site(file, site.scope, event.region, at, None)
                 if any(self._is_loader(part, where, loader) for part in walk(event.value, file)):
                     return True
@@ -201,7 +201,7 @@ class DatasetChanges:
         file = function.file
         for event in file.scopes[function.scope].events:
             if event.kind == "for" and event.value is not None:
-                at = (event.span.line, event.span.column)
+                at = event.span.start
                 where = Site(file, function.scope, event.region, at, frame)
                 if any(self._is_loader(part, where, loader) for part in walk(event.value, file)):
                     return True

@@ -16,7 +16,7 @@ from dllint.linking.source import SourceFile
 from dllint.project.item_expressions import leaves
 from dllint.project.loaders import Loader
 from dllint.rules.start_methods.cuda import Cuda
-from dllint.rules.start_methods.cuda_forks import CudaForks
+from dllint.rules.start_methods.objects_on_gpu import ObjectsOnGpu
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class GpuItems:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self.forks = project.ask(CudaForks)
+        self.on_gpu = project.ask(ObjectsOnGpu)
         self.cuda = project.ask(Cuda)
 
     def of_loader(self, loader: Loader) -> Iterator[GpuItem]:
@@ -65,7 +65,7 @@ class GpuItems:
                     if not run.hops:
                         yield from self._returned(Function(run.file, run.scope), run.frame, "return")
             return
-        for one in self.forks.tensor_datasets(loader.datasets()):
+        for one in self.on_gpu.tensor_datasets(loader.datasets()):
             yield GpuItem(one.file, one.name, one.span, one.statement, moved=False)
         for value in self.project.datasets.expand(loader.datasets()):
             for name, kind in (("__getitem__", "return"), ("__iter__", "yield")):
@@ -78,7 +78,7 @@ class GpuItems:
     ) -> Iterator[GpuItem]:
         file = function.file
         for event in file.scopes[function.scope].events_of(kind):
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             site = Site(file, function.scope, event.region, at, frame)
             for leaf, where in self._parts(event.value, site):
                 found = self._moved_by(leaf, where, dataset)
@@ -101,7 +101,7 @@ class GpuItems:
                     where = self.world.call_site(file, index, site.frame)
                     yield from ((argument.value, where) for argument in filling.args)
             for event in file.scopes[site.scope].events_of("assign") if isinstance(one, Name) else ():
-                at = Site(file, site.scope, event.region, (event.span.line, event.span.column), site.frame)
+                at = Site(file, site.scope, event.region, event.span.start, site.frame)
                 if isinstance(event.target, Subscript) and event.target.value == one and event.value is not None:
                     yield event.value, at
                 elif event.target == one and isinstance(event.value, (List, Tuple, Dict, Comprehension)):
@@ -118,14 +118,14 @@ class GpuItems:
         return self._found(expr, site)
 
     def _found(self, expr: Expr, site: Site, depth: int = 0) -> GpuItem | None:
-        found = self.forks.moved_by(expr, site)
+        found = self.on_gpu.moved_by(expr, site)
         if found is None:
             inner = self._same_device(expr, site)
             if inner is not None:
                 return self._found(inner, site, depth)
             if not isinstance(expr, CallRef) or limits.DEVICE_DEPTH.exceeded(depth):
                 return None
-            given = self.forks.origins.expressions(expr, site)
+            given = self.on_gpu.origins.expressions(expr, site)
             return next(filter(None, (self._found(one.expr, one.site, depth + 1) for one in given)), None)
         call, where = found
         written = where.file.calls[call.index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.wording import counted, said
+from dllint.evidence.wording import counted
 from dllint.finding import Finding, Fix, Place, RemoveArgument
 from dllint.inference.values import Const
 from dllint.project import Project
@@ -48,8 +48,8 @@ def _finding(project: Project, loader: Loader, item: GpuItem) -> Finding:
 
 def judge(case: Case) -> Judgement:
     """Did pinning the first batch fail?"""
-    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
-        return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if case.died_here is not None:
+        return case.confirmed(case.died_here)
     batches = sum(run.batches for run in case.runs)
     if batches:
         return case.refuted(f"{counted(batches, 'batch')} arrived")

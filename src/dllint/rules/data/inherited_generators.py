@@ -12,13 +12,14 @@ from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.stores import keeps_result
 from dllint.inference.values import NONE, Class, External, Function, Instance, Unknown
 from dllint.libraries.facets import Generator
-from dllint.libraries.index import GENERATORS, UNDRAWING, WORKER_INFO, canonical
+from dllint.libraries.index import GENERATORS, UNDRAWING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.idle_draws import is_idle
+from dllint.rules.data.worker_init_functions import any_asks_which_worker
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -61,11 +62,7 @@ class InheritedGenerators:
         if any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values):
             return
         runs = self.project.worker_runs(loader)
-        if any(
-            str(last_name(run.file.calls[index].func)) in WORKER_INFO
-            for run in runs
-            for index in run.file.calls_of(run.scope)
-        ):
+        if any_asks_which_worker(runs):
             return
         draws: dict[tuple[SourceFile, int], tuple[str, Generator, list[tuple[SourceFile, Span]]]] = {}
         seeded: set[tuple[SourceFile, int]] = set()

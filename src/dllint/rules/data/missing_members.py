@@ -87,13 +87,13 @@ class Misuses:
         for _, region in file.regions_of("handler"):
             if region.expr is not None:
                 scope = self._scope_at(file, region.span)
-                site = Site(file, scope, region.parent, (region.span.line, region.span.column), None)
+                site = Site(file, scope, region.parent, region.span.start, None)
                 span = _within_header(region.span, render(region.expr, file, 200))
                 yield from self._named(file, region.expr, site, region.span, span)
         for scope, raised in file.each(raising):
             for event in raised:
                 if event.value is not None:
-                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    site = Site(file, scope, event.region, event.span.start, None)
                     yield from self._named(file, event.value, site, event.span, event.value_span)
 
     def _named(self, file: SourceFile, expr: Expr, site: Site, statement: Span, span: Span | None) -> Iterator[Misuse]:

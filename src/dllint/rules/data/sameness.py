@@ -12,6 +12,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
+from dllint.rules.data.samplers import CHOOSING
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -19,13 +20,10 @@ if TYPE_CHECKING:
 _CONVERSIONS = frozenset(map(Name, ("int", "float", "bool", "str", "len", "max", "min", "round")))
 _DATA = "torch.utils.data."
 """The package of datasets and samplers that depend on their arguments alone, and draw numbers only when iterated."""
-_DRAWING = frozenset(
-    {
-        *("random", "rand", "randn", "randint", "randperm", "permutation", "shuffle", "sample", "choice", "choices"),
-        *("uniform", "normal", "integers", "standard_normal", "multinomial", "now", "time", "random_split"),
-        "train_test_split",
-    }
-)
+_DRAWING = CHOOSING | {
+    *("random", "rand", "randn", "randint", "uniform", "normal", "integers", "standard_normal", "now", "time"),
+    *("random_split", "train_test_split"),
+}
 """Last names of functions whose result differs from call to call."""
 
 

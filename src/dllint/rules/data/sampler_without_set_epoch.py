@@ -91,7 +91,7 @@ def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: Ep
         if not values or not all(_is_other(project, value, sampler) for value in values):
             return True
     for file, store in world.stores.outside_stores("epoch"):
-        site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+        site = Site(file, store.scope, store.event.region, store.event.span.start, None)
         if "sampler" in str(last_name(store.base)).lower() and together(file):
             return True
         if any(_is_same(value, sampler) for value in world.values.evaluate(store.base, site)):

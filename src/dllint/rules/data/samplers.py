@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Param
-from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Value, Values
+from dllint.inference.values import Class, Const, External, Function, Instance, Value, Values
 from dllint.libraries.index import canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
@@ -30,20 +30,20 @@ _PARAMETERS = {
 
 _SEEDING = frozenset({"manual_seed", "seed", "Random", "RandomState", "default_rng"})
 """Last names of the functions and classes that take the seed of a generator."""
-_DRAWING = frozenset({"randperm", "permutation", "permuted", "shuffle", "sample", "choice", "choices", "multinomial"})
-"""Last names of the functions that choose an order."""
+CHOOSING = frozenset({"randperm", "permutation", "shuffle", "sample", "choice", "choices", "multinomial"})
+"""Last names of functions that choose an order, or some of several things, at random."""
 
 
-def samplers(project: Project, loader: Loader, kind: str, frame: Frame | None = None) -> Iterator[Instance]:
+def samplers(project: Project, loader: Loader, kind: str) -> Iterator[Instance]:
     """The samplers of the torch class `kind` that a loader receives, also inside a batch sampler, except those in
     unreachable branches."""
-    return (value for value in _made(project, loader, frame) if is_a(project, value, kind))
+    return (value for value in _made(project, loader) if is_a(project, value, kind))
 
 
-def _made(project: Project, loader: Loader, frame: Frame | None) -> Iterator[Instance]:
+def _made(project: Project, loader: Loader) -> Iterator[Instance]:
     """The samplers and batch samplers that a loader receives, and the samplers inside the latter."""
-    values = [*loader.argument("sampler", frame).values]
-    for value in loader.argument("batch_sampler", frame).values:
+    values = [*loader.argument("sampler").values]
+    for value in loader.argument("batch_sampler").values:
         values.append(value)
         if isinstance(value, Instance) and is_a(project, value, _BATCHES):
             values += argument(project, value, _BATCHES, "sampler") or ()
@@ -85,7 +85,7 @@ def is_a(project: Project, value: Value, kind: str) -> bool:
 def seeded_samplers(project: Project, loader: Loader) -> Iterator[Instance]:
     """The samplers and batch samplers of a loader that are objects of the project's classes and shuffle by a generator
     that their epoch seeds."""
-    return (value for value in _made(project, loader, None) if _seeded_by_epoch(project, value))
+    return (value for value in _made(project, loader) if _seeded_by_epoch(project, value))
 
 
 def _seeded_by_epoch(project: Project, value: Instance) -> bool:
@@ -96,7 +96,7 @@ def _seeded_by_epoch(project: Project, value: Instance) -> bool:
         return False
     own = Name(order.file.scopes[order.scope].params[0].name)
     reached = [index for index in order.file.calls_of(order.scope) if _reaches(project, value, order, index)]
-    if not any(last_name(order.file.calls[index].func) in _DRAWING for index in reached):
+    if not any(last_name(order.file.calls[index].func) in CHOOSING | {"permuted"} for index in reached):
         return False
     return any(
         isinstance(part, Attribute) and part.value == own and _is_epoch(project, value.of, part.attr)

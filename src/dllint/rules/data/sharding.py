@@ -211,10 +211,10 @@ class Sharding:
                 continue
             outer = self._outermost(file, event)
             if outer is not None and outer.kind == "for" and outer.expr is not None:
-                at = (outer.span.line, outer.span.column)
+                at = outer.span.start
                 yield outer.expr, Site(file, function.scope, outer.parent, at, frame)
                 continue
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             site = Site(file, function.scope, event.region, at, frame)
             if outer is not None or event.value is None:
                 yield Opaque(), site
@@ -255,7 +255,7 @@ class Sharding:
                 if isinstance(part, Subscript) and isinstance(part.value, Attribute) and part.value.value == own:
                     counts = (one for one in walk(part.index, method.file) if isinstance(one, Attribute))
                     if any(one.value == own and one.attr in starts for one in counts):
-                        yield part.value, Site(method.file, method.scope, region, (span.line, span.column), frame)
+                        yield part.value, Site(method.file, method.scope, region, span.start, frame)
 
     @staticmethod
     def _outermost(file: SourceFile, event: Event) -> Region | None:

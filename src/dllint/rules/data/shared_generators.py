@@ -11,15 +11,16 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Instance, Site, Unknown, Value
 from dllint.libraries.facets import Generator
-from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, WORKER_INFO, canonical
+from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
-from dllint.linking.source import SourceFile, last_name
-from dllint.project.datasets import Kept, Piece
+from dllint.linking.source import SourceFile
+from dllint.project.kept_values import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.inherited_generators import runs_in_loop
+from dllint.rules.data.worker_init_functions import any_asks_which_worker
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Generators:
         if not pieces:
             return
         runs = list(self.project.worker_runs(loader))
-        if self._asks_worker(runs) or self._hidden_start(loader):
+        if any_asks_which_worker(runs) or self._hidden_start(loader):
             return
         for name, piece, api, forked in pieces:
             kept = piece.kept
@@ -140,14 +141,6 @@ class Generators:
         if not isinstance(value, Instance) or not isinstance(value.of, External):
             return None
         return GENERATORS.get(canonical(value.of.name).removesuffix("().manual_seed"))
-
-    def _asks_worker(self, runs: list[WorkerRun]) -> bool:
-        """Whether worker code asks which worker it is: it may then seed, or need the same order in all workers."""
-        return any(
-            str(last_name(run.file.calls[index].func)) in WORKER_INFO
-            for run in runs
-            for index in run.file.calls_of(run.scope)
-        )
 
     def _hidden_start(self, loader: Loader) -> bool:
         """Whether workers may run an unknown `worker_init_fn`. Unpacked options contain none if the project never

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.wording import said
 from dllint.finding import Finding, Place
 from dllint.inference.values import Const, External, Instance, Values
 from dllint.libraries.index import canonical
@@ -125,8 +124,8 @@ def _on_cpu(project: Project, values: Values | None) -> bool:
 
 def judge(case: Case) -> Judgement:
     """Did the loop over the loader end with the error about the generator?"""
-    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
-        return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if case.died_here is not None:
+        return case.confirmed(case.died_here)
     if case.finding.message == "split":
         ran = case.seen.executed_in(case.finding)
         return case.refuted("the line ran without an error") if ran else case.not_reached("the line did not run")

@@ -204,7 +204,7 @@ class TrainingLoops:
         for event in file.scopes[scope].events_of("for"):
             region = next((one for one in around if self._is_of(file, one, event)), None)
             if region is not None and event.value is not None:
-                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                site = Site(file, scope, event.region, event.span.start, None)
                 yield BatchLoop(file, scope, region, event, event.region, event.value), site
         for index in file.calls_of(scope):
             call = file.calls[index]
@@ -225,7 +225,7 @@ class TrainingLoops:
         for event in events:
             if not any(file.facts.regions[one].kind in _LOOPS for one in file.regions(event.region)):
                 continue
-            site = Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+            site = Site(file, scope, event.region, event.span.start, frame)
             if event in made and event.target is not None and self._taken(file, scope, event.target):
                 assert isinstance(event.value, CallRef)
                 given = file.calls[event.value.index].args[0].value
@@ -250,7 +250,7 @@ class TrainingLoops:
 
     def _add(self, found: dict[tuple[str, int], list[BatchLoop]], batches: BatchLoop) -> None:
         event = batches.event
-        site = Site(batches.file, batches.scope, event.region, (event.span.line, event.span.column), None)
+        site = Site(batches.file, batches.scope, event.region, event.span.start, None)
         through = {(one.file.path, one.call) for one in self.starting.gone_through(batches.iterable, site)}
         for loader in sorted(through):
             found.setdefault(loader, []).append(batches)
@@ -303,7 +303,7 @@ class TrainingLoops:
             if any(file.encloses(index, call.region) for call in calls):
                 return None, True
             if self._counts(file, scope, loop):
-                site = Site(file, scope, loop.parent, (loop.span.line, loop.span.column), None)
+                site = Site(file, scope, loop.parent, loop.span.start, None)
                 once = loop.expr is not None and iterations(self.project.datasets, loop.expr, site) == 1
                 return None if once else index, True
         return None, bool(calls)
@@ -325,7 +325,7 @@ class TrainingLoops:
 
     def _goes_through(self, loader: Loader, batches: BatchLoop, frame: Frame) -> bool:
         event = batches.event
-        site = Site(batches.file, batches.scope, event.region, (event.span.line, event.span.column), frame)
+        site = Site(batches.file, batches.scope, event.region, event.span.start, frame)
         return any(
             one.call == loader.call and one.file is loader.file
             for one in self.starting.gone_through(batches.iterable, site)

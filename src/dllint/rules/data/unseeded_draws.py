@@ -158,7 +158,7 @@ class UnseededDraws:
                 method = kept.store.value
                 if kept.attr == func.attr and isinstance(method, Attribute):
                     at = kept.store.event.span
-                    where = Site(kept.file, kept.scope, kept.store.event.region, (at.line, at.column), None)
+                    where = Site(kept.file, kept.scope, kept.store.event.region, at.start, None)
                     yield from self.world.values.evaluate(method.value, where)
 
     def _drawing(self, row: OwnDraws, value: Value, depth: int) -> Instance | None:

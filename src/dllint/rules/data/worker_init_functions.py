@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
@@ -38,6 +38,15 @@ def asks_which_worker(run: WorkerRun) -> bool:
                 if isinstance(call.func, Attribute) and _root(call.func, file) in info:
                     return True
     return False
+
+
+def any_asks_which_worker(runs: Iterable[WorkerRun]) -> bool:
+    """Whether any worker code asks which worker it is in."""
+    return any(
+        str(last_name(run.file.calls[index].func)) in WORKER_INFO
+        for run in runs
+        for index in run.file.calls_of(run.scope)
+    )
 
 
 def _bound_to_info(file: SourceFile, scope: int) -> set[str]:

@@ -158,8 +158,8 @@ def judge(case: Case) -> Judgement:
         for one in run.iterations:
             if one.error and not run.count:
                 return case.confirmed(f"iter() raised {said(one.error, one.text)}")
-    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
-        return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if case.died_here is not None:
+        return case.confirmed(case.died_here)
     if not case.runs:
         return case.not_reached("this loader was never built")
     if any(run.count for run in case.runs):

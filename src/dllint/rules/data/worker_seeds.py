@@ -15,8 +15,8 @@ from dllint.libraries.facets import Seeder
 from dllint.libraries.index import SEEDERS, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 from dllint.rules.data.worker_dependence import Constancy, Constants
 from dllint.span import Span
 

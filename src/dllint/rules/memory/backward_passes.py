@@ -8,17 +8,14 @@ from typing import NamedTuple
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference import limits
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.libraries.torch.tensors import GRAPH_KEEPING
+from dllint.linking.reads import RegionRef
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 STARTS = ("backward", "manual_backward")
 """Methods that start a backward pass: of a tensor, of an engine such as Accelerate's, and of a LightningModule."""
-KEEPING = frozenset(
-    {
-        *("mean", "sum", "float", "double", "half", "to", "cpu", "cuda", "clone", "view", "reshape", "squeeze"),
-        *("unsqueeze", "flatten", "contiguous", "sqrt", "abs", "log", "exp", "add", "mul", "div", "clamp", "type"),
-    }
-)
+KEEPING = GRAPH_KEEPING | {"half", "cuda", "sqrt", "abs", "log", "exp", "add", "mul", "div", "clamp", "type"}
 """Methods and functions whose result belongs to the graph of the tensor."""
 
 

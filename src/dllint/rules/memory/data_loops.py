@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Compare, Constant, List, Name, Tuple
 from dllint.facts.schema import Expr, Operator, Region
 from dllint.inference.values import Site
+from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations, looped_calls, loops
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from dllint.project.datasets import Datasets
 
 _RANGES = frozenset({"range", "trange", "arange"})
-NUMERIC = frozenset({"+", "-", "*", "//", "/", "%", "**"})
 
 Loop = tuple[Expr, Site]
 """What a loop iterates, or the test of a `while` loop, with the place around the loop."""
@@ -35,14 +35,14 @@ class DataLoops:
         yield from self._in_function(where.file, where.region, where)
         if made is not None and (where.file is not made.file or where.scope != made.scope):
             for file, call in looped_calls(self.world, where.file, where.scope):
-                at = Site(file, call.scope, call.region, (call.span.line, call.span.column), None)
+                at = Site(file, call.scope, call.region, call.span.start, None)
                 yield from self._in_function(file, call.region, at)
 
     def _in_function(self, file: SourceFile, inside: int, where: Site) -> Iterator[Loop]:
         for index in loops(file, inside):
             region = file.facts.regions[index]
             if region.expr is not None and (region.kind == "for" or self._counts_up(file, where.scope, region, index)):
-                yield region.expr, where._replace(region=region.parent, at=(region.span.line, region.span.column))
+                yield region.expr, where._replace(region=region.parent, at=region.span.start)
 
     @staticmethod
     def _counts_up(file: SourceFile, scope: int, region: Region, index: int) -> bool:

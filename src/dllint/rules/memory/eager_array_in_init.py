@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
+from dllint.evidence.thresholds import FAR, MIB, NEAR, NOTICEABLE
 from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
 from dllint.inference.values import Class, Instance
@@ -15,8 +15,8 @@ from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
-from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_texts import named_as_text
+from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.objects_from_files import Records
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 CODE = "DLL301"
 COPIES = 256 << 20
 """Bytes of the copies in all workers together from which they are worth reporting."""
-MIB = 1 << 20
 _LABELS = re.compile(r"(?:\A|_)(?:labels?|targets?|class(?:es)?|folds?|splits?|y)\d*(?:_[a-z]+)?\Z")
 
 

@@ -91,7 +91,7 @@ class GraphFlow:
         return 0 in self.returned_by(self.file, index, self.frame, False)
 
     def _site(self, call: Call) -> Site:
-        return Site(self.file, call.scope, call.region, (call.statement.line, call.statement.column), self.frame)
+        return Site(self.file, call.scope, call.region, call.statement.start, self.frame)
 
     def follow(self, event: Event) -> None:
         """Update the expressions by an assignment."""

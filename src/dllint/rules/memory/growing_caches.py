@@ -119,7 +119,7 @@ class Caches:
                         or not varies_by_item(self.world, run, one.key, value)
                     ):
                         continue
-                    where = Site(run.file, run.scope, one.region, (one.span.line, one.span.column), run.run.frame)
+                    where = Site(run.file, run.scope, one.region, one.span.start, run.run.frame)
                     if self._is_begun_here(run, one) or self.world.untaken(where):
                         continue
                     if self._is_once(run) or self._is_small(run, one.content, one.span):
@@ -306,14 +306,14 @@ class Caches:
 
         What it then holds is what one call puts into it, however many items are read.
         """
-        at = (one.span.line, one.span.column)
+        at = one.span.start
         return not one.held.file and any(
             store.key == one.held.name
             and store.base == Name(run.receiver)
             and store.value is not None
             and Attribute(store.base, one.held.name) not in walk(store.value, run.file)
             and run.file.encloses(store.event.region, one.region)
-            and (store.event.span.line, store.event.span.column) < at
+            and store.event.span.start < at
             for store in run.file.stores(run.scope)
         )
 
@@ -321,7 +321,7 @@ class Caches:
         """Whether the cached value is a constant or a handle, or a record with one: `{"path": path, "file": file}`."""
         if content is None:
             return False
-        site = Site(run.file, run.scope, 0, (span.line, span.column), run.run.frame)
+        site = Site(run.file, run.scope, 0, span.start, run.run.frame)
         values = self.world.values.evaluate(content, site)
         return bool(values) and all(isinstance(one, Const) or self._has_handle(one) for one in values)
 

@@ -26,6 +26,7 @@ from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference.values import Const, External, Frame, Instance, Site, Unknown
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
+from dllint.linking.arithmetic import ORDERING
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
@@ -40,7 +41,6 @@ _TENSOR_ONLY = frozenset(
 ) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
 """Attributes that only tensors have."""
 JOINING = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack"})
-_BOUNDS = frozenset({"<", ">", "<=", ">="})
 _NO_TENSORS = re.compile(
     r"(?:^|_)(?:name|path|file|filename|fname|text|caption|sentence|question|answer|meta|url|key|uid|scene|token)s?$",
     re.IGNORECASE,
@@ -350,7 +350,7 @@ class Body:
         inside = made is not None and last_name(made) == "setdefault"
         if not inside and not isinstance(container, (Name, Attribute, Subscript)):
             return False
-        site = Site(self.file, self.scope, region, (span.line, span.column), self.frame)
+        site = Site(self.file, self.scope, region, span.start, self.frame)
         values = [value for value in self.world.values.evaluate(container, site) if not isinstance(value, Const)]
         events = self.file.scopes[self.scope].events
         if any(event.target == container and event.detail == Operator("+") for event in events):
@@ -399,7 +399,7 @@ class Body:
                         continue
                     return True
                 operands = [part.left, *(right for _, right in part.comparisons)]
-                if any(op in _BOUNDS for op, _ in part.comparisons) and any(
+                if any(op in ORDERING for op, _ in part.comparisons) and any(
                     self._counts(one, counting) for one in operands
                 ):
                     return True

@@ -132,7 +132,7 @@ def _is_part(run: ItemRun, expr: Expr) -> bool:
 def _is_content(project: Project, run: ItemRun, store: Store) -> bool:
     """Whether an assigned value is read from a file as a whole."""
     assert store.value is not None
-    at = (store.event.span.line, store.event.span.column)
+    at = store.event.span.start
     site = Site(run.file, run.scope, store.event.region, at, run.run.frame)
     for one in project.world.values.evaluate(store.value, site):
         if isinstance(one, Instance) and isinstance(one.of, External):

@@ -22,7 +22,8 @@ from dllint.inference import limits
 from dllint.inference.values import Class, External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
-from dllint.linking.source import RegionRef, SourceFile, last_name
+from dllint.linking.reads import RegionRef
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.memory.held_storage import ADDING, JOINING, Body, Kept
@@ -152,7 +153,7 @@ class Batches:
                 bind(body, target, iterable)
                 if not body.holds(expr.element):
                     continue
-                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                site = Site(file, scope, event.region, event.span.start, None)
                 # Another part of a batch may be a number or a text, and a data set may be what is gone through.
                 whole = isinstance(expr.element, Name) and expr.element.id in body.whole
                 unclear = not joined and not whole and not isinstance(expr.element, CallRef)
@@ -164,7 +165,7 @@ class Batches:
         """The batches kept by `[*loader]`."""
         assert event.value_span is not None
         how = "list" if isinstance(expr, List) else "tuple"
-        site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+        site = Site(file, scope, event.region, event.span.start, None)
         for one in expr.elements if isinstance(expr, (List, Tuple)) else ():
             for loader in self.loaders(one.value, site) if isinstance(one, Starred) else ():
                 yield KeptBatch(loader, file, how, event.value_span, event.span)
@@ -346,7 +347,7 @@ class _Loop(Body):
                     found += self._in_callees(index)
         if not found:
             return
-        site = Site(self.file, self.scope, self.event.region, (self.event.span.line, self.event.span.column), None)
+        site = Site(self.file, self.scope, self.event.region, self.event.span.start, None)
         loaders = self.batches.loaders(self.event.value, site)
         for body, one in found if loaders else ():
             if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):

@@ -149,7 +149,7 @@ class KeptGraphs:
             iterable, name = call.args[0].value, ""
         if name not in ("range", "trange"):
             return not isinstance(iterable, (List, Tuple, Constant))
-        site = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), None)
+        site = Site(file, scope, entry.parent, entry.span.start, None)
         count = iterations(self.project.datasets, iterable, site)
         return self._counts_data(iterable, site) if count is None else count >= _FEW
 
@@ -277,7 +277,7 @@ class KeptGraphs:
     def _sums(self, event: Event, flow: GraphFlow) -> bool:
         """Whether what a loss is added to can be a number or a tensor."""
         assert event.target is not None
-        site = Site(flow.file, flow.scope, event.region, (event.span.line, event.span.column), flow.frame)
+        site = Site(flow.file, flow.scope, event.region, event.span.start, flow.frame)
         for value in self.world.values.evaluate(event.target, site):
             if isinstance(value, Const) and not isinstance(value.value, (int, float)):
                 return False

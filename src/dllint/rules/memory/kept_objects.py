@@ -12,10 +12,11 @@ from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.arrays import Array
 from dllint.project.class_keys import is_beside_constants, is_of_class
-from dllint.project.datasets import Keeping, Kept
 from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.project.kept_values import Keeping, Kept
+from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken, goes_into_fields
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.listed_positions import looked_up_by_positions
@@ -176,7 +177,7 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
         return holds_paths(project.world, code, value, attr, reading.under, holder)
     # Where a decorator hides which index workers look up, every look-up counts.
     by: By = "index" if code.indexed(value, attr, holder) else "any"
-    if kind == LINES and code.used_as_path(value, attr, holder, by):
+    if kind == LINES and used_as_path(code, value, attr, holder, by):
         # A line of a path and its transcript is read by its fields, and only one of them is a path.
         return not named_as_text(code, value, attr, holder)
     if kind == RECORDS and unpacks_paths(project.world, code, value, attr, holder):

@@ -56,7 +56,7 @@ def _iterated(where: Site) -> Iterator[tuple[Expr, Site]]:
     for index in loops(where.file, where.region):
         region = where.file.facts.regions[index]
         if region.kind == "for" and region.expr is not None:
-            yield region.expr, where._replace(region=region.parent, at=(region.span.line, region.span.column))
+            yield region.expr, where._replace(region=region.parent, at=region.span.start)
 
 
 def _identity(value: Value) -> Hashable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.thresholds import MIB
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.array_sizes import mib
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL305"
-MIB = 1 << 20
 _RECORDS = {"records": "array_file", "dataset_records": "dataset_file"}
 """The message keys for objects that keep the records of a whole file."""
 

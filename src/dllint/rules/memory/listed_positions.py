@@ -14,8 +14,8 @@ from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.project import Project
-    from dllint.project.datasets import Kept
     from dllint.project.item_run import ItemRun
+    from dllint.project.kept_values import Kept
 
 _COUNTING = frozenset({"range", "arange", "permutation", "randperm"})
 

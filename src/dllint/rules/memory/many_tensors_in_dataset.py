@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.storage_limits import walls_of
 from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
 from dllint.facts.nodes import Attribute, Subscript
@@ -18,9 +18,9 @@ from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
+from dllint.project.arrivals import Hop
 from dllint.project.counting import loops
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 from dllint.project.tensors import Collected, ManyTensors
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.lists_as_datasets import dataset_argument, shuffles, unwrapped
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL303"
-BOUNDING = ("nofile", "fds", "max_map_count", "maps")
-"""The names, in the run's records, of the limits on storages and of what counts against them."""
 _REFUSED = 248
 """Number of descriptors from which Python itself refuses a message to the forkserver (multiprocessing/reduction.py)."""
 _RANKS = ("network", "many", "counted", "descriptors", "maps", "forkserver")
@@ -261,16 +259,10 @@ class _Bound(NamedTuple):
 
 def _bounds(run: LoaderRun) -> list[_Bound]:
     """Return the bounds of a loader, by this run's start method and by those of the targets."""
-    storages = run.storages
-    if storages is None:
-        return []
-    values = run.limits.values if run.limits is not None else {}
-    known = {name: value if isinstance(value := values.get(name), int) else None for name in BOUNDING}
-    strategy = storages.strategy or STRATEGIES[0]
     return [
-        _Bound(run, method, wall.limit, storages_sent(storages, strategy, wall.limit), wall.most)
+        _Bound(run, method, wall.limit, sent, wall.most)
         for method in [*([run.method] if run.method else []), *run.others]
-        for wall in walls(storages, method, strategy, workers=run.count, **known)
+        for wall, sent in walls_of(run, method)
     ]
 
 

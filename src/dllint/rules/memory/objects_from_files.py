@@ -53,7 +53,7 @@ from dllint.linking.expressions import as_display, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
@@ -323,7 +323,7 @@ class Records(Readings):
     def _looped_over(self, region: Region, site: Site, depth: int) -> Reading | None:
         if region.kind != "for" or region.expr is None:
             return None
-        around = site._replace(region=region.parent, at=(region.span.line, region.span.column))
+        around = site._replace(region=region.parent, at=region.span.start)
         return self._gone_through(region.expr, around, depth)
 
     def _gone_through(self, expr: Expr, site: Site, depth: int) -> Reading | None:

@@ -25,10 +25,11 @@ from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.index import SAME_LENGTH
+from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
-from dllint.rules.memory.data_loops import NUMERIC, DataLoops, Loop, is_counter, is_range
+from dllint.rules.memory.data_loops import DataLoops, Loop, is_counter, is_range
 from dllint.rules.memory.derived_lists import lists_behind
 from dllint.span import Span
 

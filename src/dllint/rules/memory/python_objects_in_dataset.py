@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.memory_trend import grows
+from dllint.evidence.thresholds import MIB
 from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Const, Instance
@@ -13,7 +14,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
-from dllint.project.datasets import Keeping, Kept
+from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL302"
-MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:

@@ -379,7 +379,7 @@ class Readings(ABC):
             for event in scope.events if scope.is_generator else ():
                 if event.kind != "yield" or event.value is None:
                     continue
-                at = (event.span.line, event.span.column)
+                at = event.span.start
                 found = self.object(event.value, Site(callee.file, callee.scope, event.region, at, frame), 0)
                 if found is not None:
                     return replace(found, level=0, seen=True)

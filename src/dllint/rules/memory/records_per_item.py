@@ -30,8 +30,9 @@ from dllint.linking.expressions import as_display
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
-from dllint.project.datasets import Kept
 from dllint.project.item_texts import named_as_text
+from dllint.project.kept_values import Kept
+from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.derived_lists import Mapped, lists_behind
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
@@ -83,7 +84,7 @@ class RecordsPerItem:
         parts = used_parts(self.world, code, value, kept.attr, holder)
         if not parts and not lists:
             return None
-        paths = any(PATH in kinds for kinds in parts.values()) or code.used_as_path(value, kept.attr, holder)
+        paths = any(PATH in kinds for kinds in parts.values()) or used_as_path(code, value, kept.attr, holder)
         others = [part for part, kinds in parts.items() if part and PATH not in kinds]
         # Beside a path, a tuple hardly holds more than labels.
         labelled = not code.read_by_name(value, kept.attr, holder) or len(others) < _FEW

@@ -82,14 +82,14 @@ class RowReader:
                 self._bind(event, event.target, event.value)
             elif event.kind == "for" and event.target is not None and event.value is not None:
                 # The elements of a field are used like the field itself.
-                at = (event.span.line, event.span.column)
+                at = event.span.start
                 part = self.part_of(event.value, at)
                 if part is not None and isinstance(event.target, Name):
                     self.bound.setdefault(event.target.id, []).append((at, part or (_EACH,)))
 
     def _bind(self, event: Event, target: Expr, value: Expr) -> None:
         """Record the parts that the names of an assignment refer to after it."""
-        at = (event.span.line, event.span.column)
+        at = event.span.start
         after = (event.span.end_line, event.span.end_column)
         if isinstance(target, Name):
             part = self.part_of(value, at)
@@ -133,7 +133,7 @@ class RowReader:
             if shows(self.file, index):
                 continue
             call = self.file.calls[index]
-            at = (call.span.line, call.span.column)
+            at = call.span.start
             for argument in call.args:
                 part = self.part_of(argument.value, at)
                 if part is not None:
@@ -142,16 +142,16 @@ class RowReader:
                     self._inside(argument.value, at, found)
         for event in self.file.scopes[self.scope].events:
             if event.kind == "for" and event.value is not None:
-                part = self.part_of(event.value, (event.span.line, event.span.column))
+                part = self.part_of(event.value, event.span.start)
                 if part:
                     found.setdefault(part, set()).add(_OTHER)
             if event.kind in ("return", "yield") and event.value is not None:
-                at = (event.span.line, event.span.column)
+                at = event.span.start
                 part = self.part_of(event.value, at)
                 if part is not None:
                     found.setdefault(part, set()).add(_OTHER)
             if event.value is not None:
-                self._inside(event.value, (event.span.line, event.span.column), found)
+                self._inside(event.value, event.span.start, found)
         return found
 
     def _inside(self, expr: Expr, at: tuple[int, int], found: Uses) -> None:

@@ -104,7 +104,7 @@ def items_of(project: Project, dataset: Instance) -> Iterator[Value]:
         return
     for event in method.file.scopes[method.scope].events_of("yield"):
         if event.value is not None:
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             yield from world.values.evaluate(event.value, Site(method.file, method.scope, event.region, at, frame))
 
 

@@ -110,7 +110,7 @@ class _CellReader(RowReader):
         """The parts on which the function uses an operation of strings or lists."""
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
-            at = (call.span.line, call.span.column)
+            at = call.span.start
             last = last_name(call.func)
             if isinstance(call.func, Attribute) and call.func.attr in _OF_STRINGS:
                 part = self.part_of(call.func.value, at)
@@ -126,7 +126,7 @@ class _CellReader(RowReader):
         for event in self.file.scopes[self.scope].events:
             if event.value is None:
                 continue
-            at = (event.span.line, event.span.column)
+            at = event.span.start
             if event.kind == "for":
                 for one in self._iterated(event.value):
                     if part := self.part_of(one, at):

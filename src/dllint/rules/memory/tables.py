@@ -8,7 +8,7 @@ from dllint.facts.nodes import CallRef, Name
 from dllint.inference.values import External, Instance, Unknown
 from dllint.libraries.index import canonical
 from dllint.libraries.records import COLUMN, FRAME, HUB, ROWS
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.rules.memory.readings import Held, Reading, Readings
 from dllint.rules.memory.table_columns import is_column, without_values
 

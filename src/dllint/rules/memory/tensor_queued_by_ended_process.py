@@ -14,9 +14,9 @@ from dllint.libraries.index import canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
+from dllint.project.arrivals import Hop
 from dllint.project.launches import Launch
 from dllint.project.same_process import Reached, reach
-from dllint.project.start_methods import Hop
 from dllint.rules.causes import Causes
 from dllint.rules.memory.tensors_returned_by_pool import shares_by_files
 

@@ -20,8 +20,8 @@ from dllint.rules.memory.objects_from_files import Records
 
 if TYPE_CHECKING:
     from dllint.project import Project
-    from dllint.project.datasets import Kept
     from dllint.project.item_run import ItemRun
+    from dllint.project.kept_values import Kept
     from dllint.rules.memory.readings import Reading
 
 _OF_ARRAYS = frozenset({"astype", "shape", "ndim", "dtype", "reshape", "squeeze", "flatten", "nbytes"})

@@ -12,6 +12,7 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site, Value, Values
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import WRAPPERS, canonical
+from dllint.libraries.torch.tensors import GRAPH_KEEPING
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
@@ -26,12 +27,7 @@ _LAYERS = re.compile(
 )
 """Layers whose weights are trained by default (torch.nn)."""
 _MODELS = re.compile(r"torchvision\.models\.([\w.]*\.)?[a-z]\w*\Z|transformers\.\w*Model\w*\.from_pretrained\Z")
-_KEEPING = frozenset(
-    {
-        *("squeeze", "unsqueeze", "view", "reshape", "flatten", "permute", "transpose", "contiguous", "clone", "cpu"),
-        *("float", "double", "to", "mean", "sum", "norm", "t"),
-    }
-)
+_KEEPING = GRAPH_KEEPING | {"permute", "transpose", "norm", "t"}
 """Methods whose result carries the gradients of the tensor."""
 _GIVING_BACK = tuple(f"().{name}" for name in ("eval", "train", "to", "cuda", "cpu", "float", "half"))
 """Methods of a module that return the module itself (torch/nn/modules/module.py)."""
@@ -79,7 +75,7 @@ class Gradients:
 
     @staticmethod
     def _site(function: Function, event: Event, frame: Frame | None) -> Site:
-        return Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+        return Site(function.file, function.scope, event.region, event.span.start, frame)
 
     def _stopped(self, function: Function) -> bool:
         """Whether a function or its decorators control gradients. A `with torch.no_grad()` around a part of it
@@ -143,7 +139,7 @@ class Gradients:
         above = [
             binding
             for binding in site.file.bindings(site.scope).get(name, ())
-            if binding.event is not None and (binding.event.span.line, binding.event.span.column) < site.at
+            if binding.event is not None and binding.event.span.start < site.at
         ]
         if not above or above[-1].kind != "value" or above[-1].expr is None:
             return None
@@ -151,7 +147,7 @@ class Gradients:
         assert event is not None
         if not site.file.encloses(event.region, site.region):
             return None
-        at = (event.span.line, event.span.column)
+        at = event.span.start
         return above[-1].expr, Site(site.file, site.scope, event.region, at, site.frame)
 
     def _is_trained(self, value: Value, depth: int) -> bool:

@@ -71,7 +71,7 @@ def _place_name(one: UnpicklableFunction) -> str | None:
         for span, name, only in named[statement]
         if only in (None, scope) and span.covers(one.span)
     ]
-    return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower() if found else None
+    return max(found, key=lambda place: place[0].start)[1].lower() if found else None
 
 
 @lru_cache(maxsize=1)

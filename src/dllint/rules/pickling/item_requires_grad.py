@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.wording import counted, said
+from dllint.evidence.wording import counted
 from dllint.finding import Finding
 from dllint.inference.values import NONE
 from dllint.linking.source import SourceFile
@@ -60,8 +60,8 @@ def _stacks(project: Project, loader: Loader) -> bool:
 
 def judge(case: Case) -> Judgement:
     """Did a worker fail to stack the items?"""
-    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
-        return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if case.died_here is not None:
+        return case.confirmed(case.died_here)
     batches = sum(run.batches for run in case.runs if run.count)
     if batches:
         return case.refuted(f"the workers sent {counted(batches, 'batch')}")

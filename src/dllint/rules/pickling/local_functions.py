@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Partial, Value
 from dllint.libraries.contents import bound_by
-from dllint.linking.source import declared_names
+from dllint.linking.bindings import declared_names
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

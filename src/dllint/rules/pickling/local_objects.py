@@ -14,9 +14,10 @@ from dllint.libraries.index import NAMED_AS_WRAPPED, PICKLE_BY_VALUE, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import without_calls
-from dllint.linking.source import SourceFile, decorated, last_name
+from dllint.linking.implicit_calls import decorated
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local, pickle_error
 from dllint.rules.pickling.sent_to_workers import Sent
@@ -191,7 +192,7 @@ def _is_lost(world: World, one: Function | Class) -> bool:
 def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
     """Whether the result of a decorator is pickled by the function's own qualified name."""
     file, entry = function.file, function.file.scopes[function.scope]
-    site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
+    site = Site(file, max(entry.parent, 0), entry.region, entry.header.start, None)
     expr = file.calls[decorator.index].func if isinstance(decorator, CallRef) else decorator
     values = world.values.evaluate(expr, site)
     return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)

@@ -10,8 +10,9 @@ from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Set, Starred, S
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Function, Instance, Site
 from dllint.project.loaders import Loader
+from dllint.rules.pickling.refusals import PICKLING_METHODS
 from dllint.rules.pickling.sent_to_workers import Sent
-from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, sent_pieces
+from dllint.rules.pickling.unpicklable_values import place_of, sent_pieces
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
             event.kind == "return" or (event.kind == "assign" and isinstance(event.target, Subscript))
         ):
             continue
-        at = (event.span.line, event.span.column)
+        at = event.span.start
         site = Site(file, scope, event.region, at, project.world.receiver_frame(Instance(cls)))
         for leaf in _leaves(event.value):
             for value in project.world.values.evaluate(leaf, site):

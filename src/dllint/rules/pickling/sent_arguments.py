@@ -13,13 +13,14 @@ from dllint.libraries.index import LAUNCHERS
 from dllint.linking.conditions import contradict
 from dllint.linking.object_conditions import object_conditions, of_module
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept, Piece
+from dllint.project.kept_values import Kept, Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
 from dllint.rules.pickling.pool_functions import given_functions, is_lost, pickling_methods, surely_processes
+from dllint.rules.pickling.refusals import PICKLING_METHODS, refusal_of
 from dllint.rules.pickling.started_processes import STARTED, started_earlier
-from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, refusal_of
+from dllint.rules.pickling.unpicklable_values import place_of
 from dllint.span import Span
 
 if TYPE_CHECKING:

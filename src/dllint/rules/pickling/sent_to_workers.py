@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dllint.facts.nodes import Name
 from dllint.finding import Finding, Fix, Place, Severity, shown_only
+from dllint.inference.values import CHOSEN, Class, Instance, Value
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
+from dllint.project.arrivals import Hop
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
-from dllint.project.start_methods import Hop
 from dllint.rules.causes import Causes
 from dllint.span import Span
 
@@ -104,7 +105,7 @@ def unpicklable(
         )
         one, loader, regime = uses[0]
         message, severity = judged(regime)
-        sure = one.sure and not project.rests_on_guess(loader, regime, one.holder)
+        sure = one.sure and not _rests_on_guess(project, loader, regime, one.holder)
         told = tell(one, message)
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
         related = [Place(path, span, "this one cannot be pickled either", alike=True) for path, span in sorted(others)]
@@ -215,3 +216,39 @@ def judged(regime: Regime) -> tuple[str, Severity]:
         return "fork_only", "info"
     message = "main" if regime.shown else "latent"
     return message, regime.weighed("error" if regime.shown or regime.only else "warning")
+
+
+def _rests_on_guess(project: Project, loader: Loader, regime: Regime, holder: str = "") -> bool:
+    """Whether the finding depends on a guess: the worker count may come only from an unpacked mapping, or the
+    class of the dataset ("Faces" of holder "Faces.rows.crop"), or of an object inside it that is on the way to the
+    holder, is only one of those that a name can refer to."""
+    if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
+        return True
+    name, _, way = holder.partition(".")
+    found = [value for value in project.dataset_objects(loader) if isinstance(value.of, Class)]
+    meant = [value for value in project.shipped_objects(loader) if value.of.name == name] or found
+    meant = [value for value in meant if _inside(project, value, way)[way]] or meant
+    return bool(meant) and all(_guessed(project, value, way) for value in meant)
+
+
+def _guessed(project: Project, value: Instance, way: str) -> bool:
+    """Whether a guess is the class of a dataset, or of all objects at one place of a path of attributes in it.
+
+    Guessed are classes that a name chooses, and subclasses of the one whose method makes the dataset.
+    """
+    groups = [[one for one in values if isinstance(one, Instance)] for values in _inside(project, value, way).values()]
+    return project.world.chosen_by_name(value) or any(
+        all(project.world.chosen_by_name(one) or project.datasets.is_open(one) for one in group)
+        for group in groups
+        if group
+    )
+
+
+def _inside(project: Project, value: Instance, way: str) -> dict[str, list[Value]]:
+    """The values at each place of a path of attributes inside a dataset: for "rows.crop", those of "rows", too."""
+    parts = way.split(".")
+    found: dict[str, list[Value]] = {".".join(parts[:count]): [] for count in range(1, len(parts) + 1)}
+    for piece in project.datasets.pieces(value):
+        if piece.path in found:
+            found[piece.path].append(piece.value)
+    return found

@@ -15,7 +15,7 @@ from dllint.inference.values import Display, External, Instance, Site
 from dllint.libraries.pickling import Refusal, instance
 from dllint.linking.source import SourceFile
 from dllint.project.counting import iterations, loops
-from dllint.project.datasets import Piece
+from dllint.project.kept_values import Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Starting
 
@@ -97,7 +97,7 @@ def _collected(project: Project, launch: Launch, piece: Piece) -> bool | None:
     region = file.facts.regions[around[0]]
     if region.kind != "for" or region.expr is None:
         return False
-    at = Site(file, made.scope, region.parent, (region.span.line, region.span.column), launch.frame)
+    at = Site(file, made.scope, region.parent, region.span.start, launch.frame)
     count = iterations(project.datasets, region.expr, at)
     if count is None:
         return False

@@ -27,15 +27,15 @@ from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
 from dllint.project.item_expressions import leaves
 from dllint.project.loaders import Loader
+from dllint.project.worker_code import ENTRIES
 from dllint.rules.pickling.local_functions import is_lambda, is_local, pickle_error
-from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
+from dllint.rules.pickling.refusals import needs_gradient, refusal_of
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _PASSING = frozenset({"list", "tuple", "zip"})
-_ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableI
     """The unpicklable objects that the datasets and the collate function of a loader return or raise."""
     python = max(project.targets.pythons)
     for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
-        for name in _ENTRIES:
+        for name in ENTRIES:
             method = project.world.hierarchy.method(value.of, name) if isinstance(value.of, Class) else None
             if method is not None:
                 kinds = ("yield",) if name == "__iter__" else ("return",)
@@ -207,7 +207,7 @@ def _maker(value: Value) -> tuple[str, int] | None:
 
 
 def _site(file: SourceFile, scope: int, event: Event, frame: Frame | None) -> Site:
-    return Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+    return Site(file, scope, event.region, event.span.start, frame)
 
 
 def _caught(file: SourceFile, event: Event) -> bool:

@@ -65,7 +65,7 @@ class ChangedConfigurations:
         for expr, span, region, _ in expressions(file, scope) if names else ():
             for part in walk(expr, file):
                 if isinstance(part, (Attribute, Subscript)) and _variable(part) in names:
-                    yield part, span, Site(file, scope, region, (span.line, span.column), run.frame)
+                    yield part, span, Site(file, scope, region, span.start, run.frame)
 
     def _leads_to_entries(self, file: SourceFile, name: str) -> bool:
         """Whether a global variable is a module, or a dict or configuration that a module's top level makes."""
@@ -115,4 +115,4 @@ def _span(change: Change) -> Span:
     """The statement that makes a change, or the header of the one whose header does."""
     scope, calls = change.file.scopes[change.scope], change.file.calls
     spans = (*(one.span for one in scope.events), *(calls[one].statement for one in change.file.calls_of(change.scope)))
-    return next((one for one in spans if (one.line, one.column) == change.at), Span(*change.at, *change.at))
+    return next((one for one in spans if one.start == change.at), Span(*change.at, *change.at))

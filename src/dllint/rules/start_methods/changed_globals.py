@@ -17,7 +17,7 @@ from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.start_methods import Hop
+from dllint.project.arrivals import Hop
 from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
@@ -88,7 +88,7 @@ class ChangedGlobals:
         for name in names:
             own = ((file.path, 0), name) in self._changes and is_global(file, scope, name)
             for expr, span, region, _ in expressions(file, scope):
-                site = Site(file, scope, region, (span.line, span.column), run.frame)
+                site = Site(file, scope, region, span.start, run.frame)
                 found = next((key for key in self._read_in(expr, name, own, site) if key in self._changes), None)
                 if found is not None:
                     yield found, span
@@ -153,7 +153,7 @@ class ChangedGlobals:
             return
         if not (store.scope or under_main_guard(file, store.event.region)):
             return
-        site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+        site = Site(file, store.scope, store.event.region, store.event.span.start, None)
         for value in self.world.values.evaluate(store.base, site):
             if isinstance(value, Class) and any(
                 isinstance(one, Class) and name in one.file.bindings(one.scope)

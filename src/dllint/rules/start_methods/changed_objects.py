@@ -80,7 +80,7 @@ class ChangedObjects:
                     continue
                 if part.attr not in names and last_name(part.value) not in self._open_names:
                     continue
-                site = Site(file, scope, region, (span.line, span.column), run.frame)
+                site = Site(file, scope, region, span.start, run.frame)
                 if not self._is_global(part.value, site):
                     continue
                 for value in self.world.values.evaluate(part.value, site):
@@ -150,7 +150,7 @@ class ChangedObjects:
             if last_name(store.base) not in names:
                 continue
             span = store.event.span
-            site = Site(file, store.scope, store.event.region, (span.line, span.column), None)
+            site = Site(file, store.scope, store.event.region, span.start, None)
             for value in self.world.values.evaluate(store.base, site):
                 key = _key(value)
                 if key in self._objects:

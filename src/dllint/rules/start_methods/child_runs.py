@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.inference.values import Frame
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.same_process import Reached, reach
-from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:
     from dllint.project.launches import Launch
@@ -79,5 +79,4 @@ class ChildRuns:
         return frozenset((one.file.path, one.scope) for one in reach(self.world, starts))
 
     def _loaded(self, file: SourceFile, index: int) -> frozenset[str]:
-        programs = self.project.programs.above(file, file.calls[index].scope)
-        return frozenset(self.project.import_graph.import_closure({file.path, *programs}))
+        return frozenset(self.project.programs.loaded(file, index))

@@ -120,7 +120,7 @@ class Cuda:
             entry = file.facts.regions[region]
             if entry.kind == "if" and entry.expr is not None:
                 text = render(entry.expr, file, 200).lower()
-                at = tested_at(entry, (call.statement.line, call.statement.column))
+                at = tested_at(entry, call.statement.start)
                 site = Site(file, call.scope, entry.parent, at, frame)
                 if not any(flag in text for flag in _FLAGS) or asks_the_machine(entry.expr, site):
                     continue
@@ -318,7 +318,7 @@ class Cuda:
             entry = file.facts.regions[region]
             if entry.kind != "if" or entry.expr is None:
                 continue
-            at = tested_at(entry, (call.statement.line, call.statement.column))
+            at = tested_at(entry, call.statement.start)
             site = Site(file, call.scope, entry.parent, at, frame)
             if not all(self._may_be(test, entry.holds, site) for test in joined(entry.expr, entry.holds)):
                 return False

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
-from dllint.facts.schema import Expr
-from dllint.inference import limits
-from dllint.inference.edges import Caller
-from dllint.inference.origins import Origins
-from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values, const
-from dllint.libraries.contents import held_by
+from dllint.facts.nodes import Attribute
+from dllint.inference.values import Frame, Instance, const
 from dllint.libraries.facets import CudaApi
-from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
-from dllint.linking.conditions import Atom, contradict, render
-from dllint.linking.derivations import names_read
+from dllint.libraries.index import LAUNCHERS
+from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
-from dllint.project.start_methods import Hop
+from dllint.rules.start_methods.ancestors import Ancestor, Ancestors
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.default_device import DefaultDevice, Setting
 from dllint.span import Span
@@ -33,10 +27,8 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_END = (1 << 30, 0)
 _FROM_GPU = frozenset({"cpu", "numpy", "tolist", "item"})
 """Methods after which a worker may send something else than the tensor on the GPU."""
-TENSOR_DATASET = "torch.utils.data.TensorDataset"
 
 
 def error_text(unnoticed: bool) -> str:
@@ -61,16 +53,6 @@ class CudaUse:
         return self.reached.file.calls[self.call].span
 
 
-class OnGpu(NamedTuple):
-    """An object on the GPU that forked processes read: an attribute of a dataset, or an argument as written."""
-
-    name: str
-    file: SourceFile
-    span: Span
-    statement: Span
-    hops: tuple[Hop, ...] = ()
-
-
 class Poison(NamedTuple):
     """A call that initializes CUDA in a process before it forks.
 
@@ -86,33 +68,14 @@ class Poison(NamedTuple):
     unnoticed: bool = False
 
 
-@dataclass(frozen=True)
-class _Ancestor:
-    """A scope that runs in the forking process, up to the position `until` (line, column).
-
-    `region` is the region of that position, and `conditions` are those on the path from there to the fork. Whatever is
-    inside `call` is evaluated before the call. `again` is the region whose loops repeat the fork: persistent workers
-    are forked once, however often their loader is iterated.
-    """
-
-    file: SourceFile
-    scope: int
-    until: tuple[int, int]
-    region: int
-    call: Span
-    again: int
-    conditions: tuple[Atom, ...] = ()
-
-
 class CudaForks:
     """Finds the processes that are forked after CUDA was initialized, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self.origins = Origins(project.world)
         self.cuda = project.ask(Cuda)
-        self._read: dict[tuple[str, int], set[str]] = {}
+        self._ancestors = Ancestors(project)
         self._used: dict[tuple[str, int, Frame | None, bool], list[tuple[Reached, int, CudaApi]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
 
@@ -168,96 +131,6 @@ class CudaForks:
         file, frame = reached.file, reached.frame
         return self.cuda.wanted(file, index, frame) and self.cuda.modules.used_by(file, index, frame) is None
 
-    def kept_on_gpu(self, loader: Loader) -> Iterator[OnGpu]:
-        """The attributes that the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code
-        reads."""
-        scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
-        read = {name for file, scope in scopes for name in self._read_in(file, scope)}
-        for value in self.project.dataset_objects(loader):
-            for kept in self.project.datasets.kept(value):
-                if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site):
-                    event = kept.store.event
-                    yield OnGpu(kept.attr, kept.file, event.value_span or event.span, event.span, kept.hops)
-        yield from self.tensor_datasets(loader.datasets())
-
-    def tensor_datasets(self, values: Values) -> Iterator[OnGpu]:
-        """The first tensor on the GPU of each TensorDataset, also inside wrappers."""
-        todo, seen = [*values], set[Value]()
-        while todo:
-            value = todo.pop(0)
-            if not isinstance(value, Instance) or not isinstance(value.of, External) or value in seen:
-                continue
-            seen.add(value)
-            name = canonical(value.of.name)
-            if name in WRAPPERS:
-                todo += held_by(self.world, value)
-            elif name == TENSOR_DATASET and value.file is not None and value.call >= 0:
-                statement = value.file.calls[value.call].statement
-                given = (self._given(one, value.file, statement) for one in self.world.made_with(value).positional)
-                # Each item is read from all of the tensors, so the first one already fails.
-                yield from islice(chain.from_iterable(given), 1)
-
-    def handed_to(self, launch: Launch) -> Iterator[OnGpu]:
-        """The arguments on the GPU that a launch passes to forked processes.
-
-        Through a pool they are unpickled there, which fails by itself; the target of a Process fails when it reads
-        them.
-        """
-        statement = launch.file.calls[launch.call].statement
-        for target in launch.targets:
-            function = target.function
-            read = self._read_in(function.file, function.scope)
-            for param in function.file.scopes[function.scope].params:
-                one = self.world.parameters.bound(function, param.name, target.frame).actual
-                if one is not None and ("()." in launch.api or param.name in read):
-                    yield from self._given(one, launch.file, statement)
-
-    def _given(self, one: Actual, file: SourceFile, statement: Span) -> Iterator[OnGpu]:
-        if one.expr is not None and one.site is not None and self._on_gpu(one.expr, one.site):
-            yield OnGpu(render(one.expr, one.site.file), file, one.span or statement, statement)
-
-    def _read_in(self, file: SourceFile, scope: int) -> set[str]:
-        """The names and attribute names that a function reads, or calls a part of."""
-        found = self._read.get((file.path, scope))
-        if found is None:
-            found = self._read[file.path, scope] = {*file.derived(names_read, scope)}
-        return found
-
-    def _on_gpu(self, expr: Expr, site: Site) -> bool:
-        return self.moved_by(expr, site) is not None
-
-    def moved_by(self, expr: Expr, site: Site) -> tuple[CallRef, Site] | None:
-        """The call that the value of an expression comes from and that puts it on the GPU; None if there is none.
-
-        The kind of value does not matter: a model of an unknown class is moved there like any other.
-        """
-        steps, seen = [(expr, site)], {(id(expr), site)}
-        for depth in count():
-            if not steps or limits.DEVICE_DEPTH.exceeded(depth):
-                return None
-            for one, where in steps:
-                if isinstance(one, CallRef) and self._puts_on_gpu(one, where):
-                    return one, where
-            found = (
-                (step.expr, step.site)
-                for one, where in steps
-                if isinstance(one, (Name, IfExp))
-                for step in self.origins.expressions(one, where)
-            )
-            steps = []
-            for step in found:
-                # Functions that call one another in circles pass a value on in very many ways.
-                if limits.DEVICE_PLACES.reached(len(seen)):
-                    break
-                if (id(step[0]), step[1]) not in seen:
-                    seen.add((id(step[0]), step[1]))
-                    steps.append(step)
-        return None
-
-    def _puts_on_gpu(self, expr: CallRef, site: Site) -> bool:
-        judged = self.cuda.judge(site.file, expr.index, site.frame)
-        return judged.places and self.cuda.wanted(site.file, expr.index, site.frame)
-
     # The parent
 
     def forks(self, loader: Loader) -> bool:
@@ -271,7 +144,7 @@ class CudaForks:
         if not any(regime.source == "inherited" for regime in self.project.regimes(loader)):
             return True
         call = loader.file.calls[loader.call]
-        return any(ancestor.scope == 0 for ancestor in self._ancestors(loader.file, call.scope, loader.call, None))
+        return any(ancestor.scope == 0 for ancestor in self._ancestors.of(loader.file, call.scope, loader.call, None))
 
     def launch_forks(self, launch: Launch) -> bool:
         """Whether the processes of a launch are forked, and not by one of several methods that the program selects
@@ -322,13 +195,13 @@ class CudaForks:
 
     def _of_loader(self, loader: Loader) -> Poison | None:
         call = loader.file.calls[loader.call]
-        ancestors = list(self._ancestors(loader.file, call.scope, loader.call, loader))
+        ancestors = list(self._ancestors.of(loader.file, call.scope, loader.call, loader))
         chosen = (
             one.source in ("explicit", "inherited") for one in self.project.regimes(loader) if one.method == "fork"
         )
         if not any(chosen):
             # What runs only in spawned processes is not in the one that forks: the loader's workers are spawned there.
-            ancestors = [one for one in ancestors if not self._is_only_spawned(one.file, one.scope)]
+            ancestors = [one for one in ancestors if not self._ancestors.is_only_spawned(one.file, one.scope)]
         found = self._poison(ancestors)
         default = self.default_device(loader) if found is None else None
         if default is not None:
@@ -340,7 +213,7 @@ class CudaForks:
             return Poison(loader.file, loader.span, "iterating it initializes CUDA, because of `pin_memory=True`")
         return self._by_batches(loader, ancestors) if found is None else found
 
-    def _by_batches(self, loader: Loader, ancestors: list[_Ancestor]) -> Poison | None:
+    def _by_batches(self, loader: Loader, ancestors: list[Ancestor]) -> Poison | None:
         """The first epoch of a loader whose workers send tensors on the GPU, where a loop forks them again: receiving
         one initializes CUDA in the parent (torch/multiprocessing/reductions.py, `rebuild_cuda_tensor`)."""
         if not any(loops(one.file, one.again) for one in ancestors):
@@ -371,15 +244,17 @@ class CudaForks:
         ancestors = self._above(launch)
         for ancestor in ancestors:
             here = Reached(ancestor.file, ancestor.scope, None)
-            yield from ((here, index) for index in here.file.calls_of(here.scope) if self._before(ancestor, index))
+            yield from (
+                (here, index) for index in here.file.calls_of(here.scope) if self._ancestors.before(ancestor, index)
+            )
         for reached in reach(self.world, self._steps(ancestors), guesses=False):
             yield from ((reached, index) for index in reached.file.calls_of(reached.scope))
 
-    def _above(self, launch: Launch) -> list[_Ancestor]:
+    def _above(self, launch: Launch) -> list[Ancestor]:
         index = self._forking_call(launch)
         scope = launch.file.calls[index].scope
         made = tuple(self.world.symbols.atoms(launch.file, scope, launch.file.calls[launch.call].region))
-        return list(self._ancestors(launch.file, scope, index, None, launch.through, made))
+        return list(self._ancestors.of(launch.file, scope, index, None, launch.through, made))
 
     def _forking_call(self, launch: Launch) -> int:
         """The call in the launch's file at which its processes fork: `start()` of a Process, or the construction of
@@ -395,81 +270,7 @@ class CudaForks:
                     return value.call
         return launch.call
 
-    def _ancestors(
-        self,
-        file: SourceFile,
-        scope: int,
-        index: int,
-        loader: Loader | None,
-        through: tuple[Caller, ...] = (),
-        conditions: tuple[Atom, ...] = (),
-    ) -> Iterator[_Ancestor]:
-        """The scope around a call and those that lead to it in the same process, nearest first.
-
-        The search follows the calls `through` first (given outermost first), if the path to the call is known. It
-        starts under `conditions`.
-        """
-        todo: list[tuple[SourceFile, int, int, tuple[Atom, ...], int]] = []
-        todo.append((file, scope, index, conditions, len(through)))
-        seen: set[tuple[str, int]] = set()
-        iterated = loader is None
-        while todo and not limits.ANCESTORS.reached(len(seen)):
-            where, inner, at, below, left = todo.pop(0)
-            if (where.path, inner) in seen:
-                continue
-            seen.add((where.path, inner))
-            place = where.calls[at]
-            until, region = (place.statement.line, place.statement.column), place.region
-            if loader is not None and not iterated:
-                found = [
-                    one for one in self.project.ask(Starting).iterations(where, inner, None) if one.loader is loader
-                ]
-                iterated = bool(found)
-                until, region = (
-                    ((found[-1].statement.line, found[-1].statement.column), found[-1].region) if found else (_END, 0)
-                )
-            conditions = (*below, *self.world.symbols.atoms(where, inner, region))
-            again = place.region if loader is not None and loader.flag("persistent_workers") is True else region
-            yield _Ancestor(where, inner, until, region, place.span, again, conditions)
-            if where.scopes[inner].kind in ("lambda", "class"):
-                todo.append((where, where.scopes[inner].parent, at, conditions, left))
-            elif where.scopes[inner].kind == "function":
-                callers = self.world.calls.callers(Function(where, inner)) if left <= 0 else [through[left - 1]]
-                todo += [
-                    (caller.file, caller.file.calls[caller.call].scope, caller.call, conditions, left - 1)
-                    for caller in callers
-                    if caller.call >= 0 and not self.project.launches.at(caller.file, caller.call)
-                ]
-
-    def _is_only_spawned(self, file: SourceFile, scope: int) -> bool:
-        """Whether a function runs in no other processes than those that launches start by spawn or forkserver."""
-        todo, seen, spawned = [(file, scope)], set[tuple[str, int]](), False
-        while todo:
-            where, inner = todo.pop()
-            if (where.path, inner) in seen:
-                continue
-            seen.add((where.path, inner))
-            if where.scopes[inner].kind != "function" or limits.ANCESTORS.reached(len(seen)):
-                return False
-            callers = [one for one in self.world.calls.callers(Function(where, inner)) if one.call >= 0]
-            inside = [one for one in callers if not self.project.launches.at(one.file, one.call)]
-            methods = self._launched_by.get((where.path, inner), set())
-            if methods - {"spawn", "forkserver"} or not (methods or inside):
-                return False
-            spawned = spawned or bool(methods)
-            todo += [(one.file, one.file.calls[one.call].scope) for one in inside]
-        return spawned
-
-    @cached_property
-    def _launched_by(self) -> dict[tuple[str, int], set[str]]:
-        """The start methods of the processes that a function is the target of."""
-        found: dict[tuple[str, int], set[str]] = {}
-        for launch in self.project.launches.all():
-            for target in launch.targets:
-                found.setdefault(target.function.key, set()).update(launch.methods)
-        return found
-
-    def _poison(self, ancestors: list[_Ancestor]) -> Poison | None:
+    def _poison(self, ancestors: list[Ancestor]) -> Poison | None:
         """The first certain poisoning call; if none is certain, the first one."""
         first: Poison | None = None
         for one in chain(self._near(ancestors), self._called(ancestors), self._imported(ancestors)):
@@ -478,43 +279,30 @@ class CudaForks:
             first = first or one
         return first
 
-    def _near(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
+    def _near(self, ancestors: list[Ancestor]) -> Iterator[Poison]:
         """The poisoning calls in the ancestors themselves, before their positions."""
         for ancestor in ancestors:
             for index, api in self.cuda.calls(ancestor.file, ancestor.scope, None):
-                if api.poisons and self._before(ancestor, index):
+                if api.poisons and self._ancestors.before(ancestor, index):
                     yield self._described(ancestor.file, index, None, api)
 
-    def _before(self, ancestor: _Ancestor, index: int) -> bool:
-        """Whether a call in the ancestor's scope runs before its position, possibly in an earlier iteration of a
-        loop, and in the same runs of the program."""
-        call = ancestor.file.calls[index]
-        if contradict(ancestor.conditions, self.world.symbols.atoms(ancestor.file, ancestor.scope, call.region)):
-            return False
-        if (call.span.line, call.span.column) < ancestor.until or (
-            call.span != ancestor.call and ancestor.call.covers(call.span)
-        ):
-            return True
-        repeating = loops(ancestor.file, ancestor.again)
-        return any(region in repeating for region in ancestor.file.regions(call.region))
-
-    def _called(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
+    def _called(self, ancestors: list[Ancestor]) -> Iterator[Poison]:
         """The poisoning calls in functions that the ancestors call before their positions."""
         for reached in reach(self.world, self._steps(ancestors)):
             for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
                 if api.poisons:
                     yield self._described(reached.file, index, reached.frame, api)
 
-    def _steps(self, ancestors: list[_Ancestor]) -> Iterator[Reached]:
+    def _steps(self, ancestors: list[Ancestor]) -> Iterator[Reached]:
         """The functions that the ancestors call before their positions."""
         for ancestor in ancestors:
             here = Reached(ancestor.file, ancestor.scope, None)
             for index in ancestor.file.calls_of(ancestor.scope):
-                if self._before(ancestor, index):
+                if self._ancestors.before(ancestor, index):
                     for target in self.world.calls.targets(ancestor.file, index):
                         yield stepped(here, index, target)
 
-    def _imported(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
+    def _imported(self, ancestors: list[Ancestor]) -> Iterator[Poison]:
         """The poisoning calls at the top level of files that the program imports."""
         tops: dict[str, None] = {}
         for ancestor in ancestors:

@@ -13,8 +13,9 @@ from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda import Cuda
-from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, OnGpu, Poison, error_text
+from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, Poison, error_text
 from dllint.rules.start_methods.cuda_verdict import judge
+from dllint.rules.start_methods.objects_on_gpu import ObjectsOnGpu, OnGpu
 from dllint.rules.start_methods.prepared_files import are_prepared, only_without_file
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         uses = list(project.ask(CudaForks).worker_uses(loader, project.ask(CudaForks).default_device(loader)))
         if any(map(only_without_file, uses)) and are_prepared(project, loader):
             uses = [use for use in uses if not only_without_file(use)]
-        kept = list(project.ask(CudaForks).kept_on_gpu(loader))
+        kept = list(project.ask(ObjectsOnGpu).kept_on_gpu(loader))
         if kept:
             # Reading the attribute already fails.
             uses = [use for use in uses if not _runs_module(project, use)]
@@ -52,7 +53,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if project.ask(CudaForks).launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
             process = f"the process launched at {project.where(launch.file, place.span)}"
-            handed = list(project.ask(CudaForks).handed_to(launch))
+            handed = list(project.ask(ObjectsOnGpu).handed_to(launch))
             uses = list(project.ask(CudaForks).target_uses(launch))
             if handed:
                 # Reading the argument already fails.
@@ -97,8 +98,7 @@ def _of_loader(
 def _is_loaded(project: Project, loader: Loader, use: CudaUse) -> bool:
     """Whether import statements lead from the programs with a loader to the code of its workers. A registry or a
     configuration may name it without."""
-    programs = project.programs.above(loader.file, loader.file.calls[loader.call].scope)
-    return use.reached.file.path in project.import_graph.import_closure({loader.file.path, *programs})
+    return use.reached.file.path in project.programs.loaded(loader.file, loader.call)
 
 
 def _runs_module(project: Project, use: CudaUse) -> bool:

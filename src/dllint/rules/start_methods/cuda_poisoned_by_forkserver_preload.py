@@ -9,9 +9,9 @@ from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
+from dllint.project.arrivals import Arrival
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import runs_when_imported
-from dllint.project.start_methods import Arrival
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, error_text
 from dllint.rules.start_methods.cuda_verdict import judge as judge_cuda

@@ -68,7 +68,7 @@ def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[C
 
 def sends_little(project: Project, loader: Loader) -> bool:
     """Whether a loader provably sends little to each worker: its datasets keep only numbers, paths and settings."""
-    values = project.dataset_values(loader)
+    values = loader.datasets()
     return bool(values) and all(_is_small(project, value, 3) for value in values)
 
 

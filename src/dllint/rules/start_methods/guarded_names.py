@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr, ImportedName
 from dllint.libraries.index import REPLACES_PICKLE
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
-from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.same_process import Reached, reach
-from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.child_runs import PICKLING
 from dllint.span import Span
 
@@ -209,4 +210,4 @@ def _first_read(file: SourceFile, scope: int, name: str) -> Span | None:
     for region in {event.region for event in entry.events}:
         found += [file.facts.regions[one].span for one in file.regions(region) if reads(file.facts.regions[one].expr)]
     inside = [span for span in found if entry.span.covers(span)]
-    return min(inside, key=lambda span: (span.line, span.column)) if inside else None
+    return min(inside, key=lambda span: span.start) if inside else None

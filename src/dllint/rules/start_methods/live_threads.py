@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Instance, Site
 from dllint.libraries.index import LOCKS, THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
+from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.worker_code import WorkerRun
@@ -106,7 +106,7 @@ def _held_while_starting(project: Project, loader: Loader, kept: Kept) -> tuple[
                     continue
                 for index in file.regions(iteration.region):
                     region = file.facts.regions[index]
-                    at = (region.span.line, region.span.column)
+                    at = region.span.start
                     site = Site(file, scope, region.parent, at, None)
                     if region.kind == "with" and region.expr is not None:
                         values = project.world.values.evaluate(region.expr, site)
@@ -139,6 +139,5 @@ def raised_threads(project: Project, loader: Loader) -> Iterator[tuple[WorkerRun
 
 
 def _trains(project: Project, loader: Loader) -> bool:
-    scope = loader.file.calls[loader.call].scope
-    program = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    program = project.programs.loaded(loader.file, loader.call)
     return any(file.path in program for file, _ in project.world.called("backward"))

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dllint.evidence.wording import counted, listed, said
 from dllint.facts.nodes import IfExp
 from dllint.finding import Applicability, Finding, Fix, Place, SetArgument
+from dllint.inference.values import External
 from dllint.libraries.lightning import TRAINER
 from dllint.linking.conditions import render, repeatable
+from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader, written
 from dllint.rules.causes import Causes
@@ -128,7 +130,7 @@ def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
         return "nccl"
     if next(shared_handles(project, loader), None) is not None:
         return "handles"
-    if project.starts_threads_before(loader):
+    if _starts_threads_before(project, loader):
         return "threads"
     if regime.source != "inherited":
         return "chosen"
@@ -198,3 +200,18 @@ def concerns(run: LoaderRun) -> bool:
     process = run.process
     nonfork = run.method in ("spawn", "forkserver")
     return nonfork and run.loader.method is None and process is not None and process.start_method == run.method
+
+
+def _starts_threads_before(project: Project, loader: Loader) -> bool:
+    """Whether the function that makes the loader starts a thread before it."""
+    call = loader.file.calls[loader.call]
+    for index in loader.file.calls_of(call.scope):
+        other = loader.file.calls[index]
+        if other.span < call.span and last_name(other.func) in ("Thread", "ThreadPoolExecutor"):
+            site = project.world.call_site(loader.file, index, None)
+            values = project.world.values.evaluate(other.func, site)
+            if any(
+                isinstance(v, External) and v.name.startswith(("threading.", "concurrent.futures.")) for v in values
+            ):
+                return True
+    return False

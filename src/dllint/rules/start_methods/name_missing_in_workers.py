@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
+from dllint.project.arrivals import Arrival
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method, Starting
-from dllint.project.start_methods import Arrival
 from dllint.rules.causes import Causes
 from dllint.rules.pickling.sent_to_workers import judged, pickling_regime, rank
 from dllint.rules.start_methods.changed_configurations import ChangedConfigurations

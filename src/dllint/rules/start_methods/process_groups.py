@@ -18,8 +18,7 @@ def may_use_nccl(project: Project, loader: Loader) -> bool:
     calls = project.world.called("init_process_group")
     if not calls:
         return False
-    scope = loader.file.calls[loader.call].scope
-    around = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    around = project.programs.loaded(loader.file, loader.call)
     unknown = False
     for file, index in calls:
         if file.path not in around:

@@ -36,9 +36,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
         if not regimes:
             continue
-        scope = loader.file.calls[loader.call].scope
-        tops = {loader.file.path, *project.programs.above(loader.file, scope)}
-        program = project.import_graph.import_closure(tops)
+        program = project.programs.loaded(loader.file, loader.call)
         own = [one for one in settings if one.file.path in program and not _of_other_tests(project, one, loader)]
         runs = {(run.file.path, run.scope) for run in project.worker_runs(loader)} if own else set()
         reaching = {setting for setting in own if _reaches_workers(setting, runs)}

@@ -15,13 +15,14 @@ from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import ScopeRef, SourceFile
+from dllint.linking.reads import ScopeRef
+from dllint.linking.source import SourceFile
 from dllint.project import Regime
+from dllint.project.arrivals import Hop
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Method, Starting
 from dllint.project.same_process import Reached, begins, reach, runs_when_imported, stepped
-from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.starting_functions import StartingFunctions
 from dllint.span import Span
 
@@ -108,7 +109,7 @@ def _bodies(project: Project, file: SourceFile) -> list[int]:
     for scope in found:
         for child in file.derived(classes_in, scope):
             entry = file.scopes[child]
-            at = (entry.header.line, entry.header.column)
+            at = entry.header.start
             if (scope or runs_when_imported(file, entry.region)) and not project.world.impossible(
                 Site(file, scope, entry.region, at, None)
             ):
@@ -138,7 +139,7 @@ def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[T
             call = file.calls[index]
             if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
                 continue
-            at = (call.statement.line, call.statement.column)
+            at = call.statement.start
             if project.world.impossible(Site(file, scope, call.region, at, None)):
                 continue
             starts = [
@@ -220,7 +221,7 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
     for iteration in project.ask(Starting).iterations(file, reached.scope, reached.frame):
         if not runs_when_imported(file, iteration.region):
             continue
-        start = (iteration.statement.line, iteration.statement.column)
+        start = iteration.statement.start
         if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
             continue
         text = project.ask(Starting).described(iteration)
@@ -278,7 +279,7 @@ def runs_on_until(file: SourceFile, last: Span) -> Span:
         *(event for event in module.events if event.kind not in _INERT and event.detail != "comp"),
         *(call for index in file.calls_of(0) if not _inside((call := file.calls[index]).span, definitions)),
     ]
-    tail = [one for one in tail if (one.span.line, one.span.column) >= end and runs_when_imported(file, one.region)]
+    tail = [one for one in tail if one.span.start >= end and runs_when_imported(file, one.region)]
     if not any(isinstance(one, Call) or _acts(one) for one in tail):
         return last
     return max((one.statement if isinstance(one, Call) else one.span for one in tail), key=lambda span: span[:2])
@@ -288,7 +289,7 @@ _INERT = ("def", "class", "import", "global")
 
 
 def _inside(span: Span, others: list[Span]) -> bool:
-    return any((one.line, one.column) <= (span.line, span.column) < (one.end_line, one.end_column) for one in others)
+    return any(one.start <= span.start < (one.end_line, one.end_column) for one in others)
 
 
 def _acts(event: Event) -> bool:

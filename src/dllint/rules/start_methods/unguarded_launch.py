@@ -122,7 +122,7 @@ def _events(file: SourceFile, first: Span, last: Span) -> list[Event]:
     events = [event for event in file.scopes[0].events if event.detail != "comp"]
     below = (event.span for event in events if event.span.line > last.end_line and event.span.column == 1)
     end = min(((span.line, 0) for span in below), default=(sys.maxsize, 0))
-    return [event for event in events if (first.line, first.column) <= (event.span.line, event.span.column) < end]
+    return [event for event in events if first.start <= event.span.start < end]
 
 
 def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:

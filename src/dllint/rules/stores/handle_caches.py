@@ -10,7 +10,8 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance, Site
 from dllint.libraries.facets import Opener
 from dllint.libraries.index import OPENERS
-from dllint.linking.source import SourceFile, declared_names, last_name
+from dllint.linking.bindings import declared_names
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handles
 from dllint.project.worker_code import WorkerRun
 

@@ -111,7 +111,7 @@ def _inherited(project: Project, launch: Launch) -> Iterator[InProcesses]:
 def _first_use(here: Reached, name: str) -> tuple[int, int] | None:
     """Where a function first uses a global; None if it does not."""
     uses = (
-        (span.line, span.column)
+        span.start
         for expr, span, _, _ in expressions(here.file, here.scope)
         if any(part == Name(name) for part in walk(expr, here.file))
     )
@@ -132,7 +132,7 @@ def _is_locked(project: Project, here: Reached, at: tuple[int, int]) -> bool:
         if event.kind == "with" and event.value is not None
     ]
     for expr, region, span in taken:
-        site = Site(file, here.scope, region, (span.line, span.column), here.frame)
+        site = Site(file, here.scope, region, span.start, here.frame)
         if site.at > at:
             continue
         for value in project.world.values.evaluate(expr, site):
@@ -198,12 +198,12 @@ def _used_by_parent(project: Project, launch: Launch, handle: Instance, opener: 
         if file is not launch.file or start.scope != scope:
             continue
         joins = [call.span for call in _joins(file, scope) if call.span > start.span]
-        site = Site(file, scope, start.region, (start.span.line, start.span.column), launch.frame)
+        site = Site(file, scope, start.region, start.span.start, launch.frame)
         for span, region in _uses(project, handle, opener, site):
             together = file.encloses(_choice(file, region), start.region) or file.encloses(
                 _choice(file, start.region), region
             )
-            later = (span.line, span.column) >= (start.span.end_line, start.span.end_column)
+            later = span.start >= (start.span.end_line, start.span.end_column)
             if later and together and not any(join < span for join in joins):
                 yield span
 

@@ -10,11 +10,12 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.facets import Opener
+from dllint.linking.bindings import Binding
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.handles import Handles, expressions
 from dllint.project.loaders import Loader
-from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _set_by_functions(
                     continue
                 if _ended(file, scope, binding.event, name):
                     continue
-                at = (binding.event.span.line, binding.event.span.column)
+                at = binding.event.span.start
                 site = Site(file, scope, binding.event.region, at, None)
                 for opener, value in _opened(project, binding.expr, site):
                     yield LastingHandle(opener, f"`{name}`", value, hops)
@@ -162,7 +163,7 @@ def _captured(project: Project, run: WorkerRun, in_workers: set[_Place]) -> Iter
                     continue
                 if _ended(file, around, binding.event, name):
                     continue
-                at = (binding.event.span.line, binding.event.span.column)
+                at = binding.event.span.start
                 for opener, value in _opened(project, binding.expr, Site(file, around, binding.event.region, at, None)):
                     yield LastingHandle(opener, f"`{name}`", value)
         around = file.scopes[around].parent
@@ -199,7 +200,7 @@ def _of_classes(project: Project, readers: list[WorkerRun]) -> Iterator[LastingH
                 for binding in bindings:
                     if binding.kind != "value" or binding.event is None or not isinstance(binding.expr, CallRef):
                         continue
-                    at = (binding.event.span.line, binding.event.span.column)
+                    at = binding.event.span.start
                     site = Site(cls.file, cls.scope, binding.event.region, at, None)
                     for opener, value in _opened(project, binding.expr, site):
                         yield LastingHandle(opener, f"`{cls.name}.{name}`", value)

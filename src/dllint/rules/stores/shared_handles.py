@@ -13,10 +13,10 @@ from dllint.inference.values import Class, Instance
 from dllint.libraries.facets import Opener
 from dllint.linking.conditions import Atom, path_atoms, under_main_guard
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrivals import Hop
 from dllint.project.handles import Handle, Handles, Step, expressions
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
-from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.stores.handle_caches import CachedHandle, cached_handles
 from dllint.rules.stores.lasting_handles import lasting_handles

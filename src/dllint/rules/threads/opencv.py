@@ -17,9 +17,9 @@ from dllint.libraries.index import RUNS_OPENCV, canonical
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
+from dllint.project.arrivals import Hop
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
-from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.threads.small_images import are_few, is_small
 from dllint.span import Span
@@ -375,7 +375,7 @@ class OpenCV:
 
     def _capped_in_parent(self, loader: Loader) -> bool:
         """Whether a cap is anywhere in the program that contains the loader."""
-        around = self.project.import_graph.import_closure({loader.file.path, *self.above(loader)})
+        around = self.project.programs.loaded(loader.file, loader.call)
         return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)
 
 

@@ -1,0 +1,59 @@
+"""The APIs that construct DataLoaders, and their parameters."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Name
+from dllint.facts.schema import Param
+from dllint.inference.entries import Found
+from dllint.inference.values import UNKNOWN, Actual, Actuals, Class, External, Partial, Value
+from dllint.libraries.facets import LoaderApi
+from dllint.libraries.index import LOADERS, canonical
+from dllint.span import WHOLE_FILE
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
+    """The loader API that calling `value` constructs, and the name to show; None if calling it makes no DataLoader."""
+    if isinstance(value, External):
+        api = LOADERS.get(canonical(value.name))
+        if api is None and value.name in world.settings.loaders:
+            api = LOADERS["torch.utils.data.DataLoader"]
+        return (api, value.name.rsplit(".", 1)[-1]) if api is not None else None
+    if isinstance(value, Class):
+        for name in world.hierarchy.externals(value):
+            found = loader_api(world, External(name))
+            if found is not None and (found[0].dataset or found[0].trainers):
+                return found[0], value.name
+        qualified = f"{world.index.module_name(value.file.path)}.{value.name}"
+        if qualified in world.settings.loaders or value.name in world.settings.loaders:
+            return LOADERS["torch.utils.data.DataLoader"], value.name
+        return None
+    if isinstance(value, Partial):
+        return loader_api(world, value.function)
+    return None
+
+
+def given_argument(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:
+    """The values that a loader's constructor receives for a parameter."""
+    rest = [one for one in actuals.rest if not _captured_only_by_keyword(world, one)]
+    written = Actuals(actuals.positional, actuals.keywords, rest, actuals.mappings, actuals.under)
+    found = world.parameters.given(written, _params(api.params, name), name, 0)
+    return found if found.values or found.absent else Found((UNKNOWN,), False)
+
+
+@cache
+def _params(positional: tuple[str, ...], name: str) -> list[Param]:
+    """The parameters of a loader's constructor, with the one of that name."""
+    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in positional]
+    return params if name in positional else [*params, Param(name, "keyword", None, None, WHOLE_FILE)]
+
+
+def _captured_only_by_keyword(world: World, star: Actual) -> bool:
+    """Whether `star` is a subclass's `*args` passed on with unknown contents: in practice everything but the dataset
+    is passed by keyword."""
+    return star.starred and isinstance(star.expr, Name) and world.values.passed(star) == (UNKNOWN,)

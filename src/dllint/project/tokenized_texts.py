@@ -1,0 +1,43 @@
+"""Expressions that are what a tokenizer makes of a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
+from dllint.inference import limits
+from dllint.inference.values import Site
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import METHODS
+
+if TYPE_CHECKING:
+    from dllint.facts.schema import Expr
+
+
+def gives_tensors(expr: Expr, site: Site) -> bool:
+    """Whether an expression is what a tokenizer makes of one text as tensors, or a part or view of it:
+    `tokenizer(text, return_tensors="pt")["input_ids"].squeeze()`. Each call makes tensors of their own."""
+    # A name can be bound to a part of itself.
+    for _ in range(2 * limits.CONTAINER_DEPTH.most):
+        match expr:
+            case Subscript(value, Constant()):
+                expr = value
+            case Attribute(value, _):
+                expr = value
+            case CallRef(index):
+                call = site.file.calls[index]
+                if any(one.keyword == "return_tensors" and one.value == Constant("pt") for one in call.args):
+                    return True
+                operation = METHODS.get(call.func.attr) if isinstance(call.func, Attribute) else None
+                if operation is None or operation.effect != HOLDS or not isinstance(call.func, Attribute):
+                    return False
+                expr = call.func.value
+            case Name(name):
+                bound = [one.event for one in site.file.bindings(site.scope).get(name, ())]
+                made = [one.value for one in bound if one is not None and one.kind == "assign"]
+                if len(bound) != 1 or len(made) != 1 or not isinstance(made[0], CallRef):
+                    return False
+                expr = made[0]
+            case _:
+                return False
+    return False
