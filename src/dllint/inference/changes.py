@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 
-from dllint.facts.nodes import Attribute, Constant, Name, Subscript
-from dllint.facts.schema import Call, Expr, Operator
+from dllint.facts.nodes import Attribute, Constant, Name
+from dllint.facts.schema import Call, Expr
 from dllint.inference import enumerations, limits
 from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
@@ -31,30 +31,10 @@ from dllint.inference.values import (
     Written,
     const,
 )
+from dllint.inference.written_changes import changes_in
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 
-_METHODS = {
-    "update": "merge",
-    "setdefault": "default",
-    "append": "add",
-    "insert": "add",
-    "add": "add",
-    "extend": "extend",
-    "pop": "remove",
-    "popitem": "remove",
-    "remove": "discard",
-    "discard": "discard",
-    "clear": "clear",
-    "sort": "sort",
-    "reverse": "reverse",
-    "merge_from_file": "opaque",
-    "merge_from_list": "opaque",
-    "merge_from_dict": "opaque",
-    "merge_from_other_cfg": "opaque",
-}
-ADDING = frozenset(name for name, kind in _METHODS.items() if kind in ("merge", "default", "add", "extend"))
-"""Methods that add elements or entries to a container."""
 _ANY = object()
 """Marks a query for any key."""
 _MANY = 50
@@ -424,58 +404,3 @@ def is_other(written: Expr | str | None, key: object) -> bool:
 def sets_dict(file: SourceFile, scope: int) -> bool:
     """Whether a scope sets the attribute `__dict__` of an object."""
     return any(store.key == "__dict__" for store in file.stores(scope))
-
-
-def changes_in(file: SourceFile) -> Iterator[Change]:
-    """Yield the mutations that a file writes."""
-    for scope in range(len(file.scopes)):
-        for store in file.stores(scope):
-            at = (store.event.span.line, store.event.span.column)
-            yield Change("set", file, scope, store.event.region, at, store.base, store.key, store.value)
-        for spread in file.spreads.get(scope, ()):
-            at = (spread.event.span.line, spread.event.span.column)
-            kind = "merge" if spread.key is None else "set"
-            yield Change(kind, file, scope, spread.event.region, at, spread.base, spread.key, spread.value)
-        for event in file.scopes[scope].events:
-            at = (event.span.line, event.span.column)
-            target = event.target
-            if event.kind == "delete" and isinstance(target, (Attribute, Subscript)):
-                key = target.attr if isinstance(target, Attribute) else target.index
-                yield Change("remove", file, scope, event.region, at, target.value, key, None)
-            elif target is not None and event.detail in (Operator("|"), Operator("+")) and not _is_number(event.value):
-                kind = "merge" if event.detail == Operator("|") else "extend"
-                yield Change(kind, file, scope, event.region, at, target, None, event.value)
-    for method, kind in _METHODS.items():
-        for index in file.facts.called.get(method, ()):
-            call = file.calls[index]
-            if isinstance(call.func, Attribute):
-                yield from _called(call, kind, call.func.value, file)
-
-
-def _is_number(expr: Expr | None) -> bool:
-    """Whether an added operand is a number, which no container accepts."""
-    return isinstance(expr, Constant) and isinstance(expr.value, (int, float, complex))
-
-
-def _called(call: Call, kind: str, base: Expr, file: SourceFile) -> Iterator[Change]:
-    at = (call.statement.line, call.statement.column)
-    where = (file, call.scope, call.region, at, base)
-    plain = [argument.value for argument in call.args if argument.keyword is None]
-    if kind == "merge":
-        for argument in call.args:
-            if argument.keyword in (None, "**"):
-                yield Change("merge", *where, None, argument.value)
-            else:
-                yield Change("set", *where, Constant(argument.keyword), argument.value)
-    elif kind == "default":
-        if plain:
-            yield Change(kind, *where, plain[0], plain[1] if len(plain) > 1 else Constant(None))
-    elif kind in ("add", "extend"):
-        if plain:
-            yield Change(kind, *where, plain[0] if len(plain) > 1 else None, plain[-1])
-    elif kind in ("remove", "discard"):
-        yield Change(kind, *where, plain[0] if plain else None, None)
-    elif kind == "sort" and call.args:
-        yield Change("opaque", *where, None, None)
-    else:
-        yield Change(kind, *where, None, None)

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, fields, limits, named_tuples
+from dllint.inference.computed_attributes import computed
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
@@ -197,7 +198,7 @@ class Objects:
         externals = self.world.hierarchy.externals(value.of)
         is_field = fields.has_fields(self.world, value.of) and name in fields.names(self.world, value.of)
         if not externals or is_field:
-            return (UNKNOWN,)
+            return computed(self.world, value, name) or (UNKNOWN,)
         return (External(f"{externals[0]}().{name}"),)
 
     def _intercepts(self, cls: Class, name: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 from dllint.facts.nodes import Base
 from dllint.facts.schema import Event, Expr
-from dllint.inference.changes import changes_in
 from dllint.inference.flows import Place, Ways
+from dllint.inference.written_changes import changes_in
 from dllint.linking.implicit_calls import Iterates
 from dllint.linking.matched import Matched, Positions
 from dllint.linking.reads import ReadOfProject

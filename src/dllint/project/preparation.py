@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Operator
-from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Function, Instance
+from dllint.inference.written_changes import ADDING
 from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.start_methods import Hop
