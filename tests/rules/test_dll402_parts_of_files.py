@@ -63,3 +63,21 @@ def test_what_reads_through_an_hdf5_file(statement: str, found: bool, findings: 
     source = PROGRAM.replace("STATEMENT", "\n        ".join(statement.split("; ")))
 
     assert bool(findings({"train.py": source}, select=["DLL402"])) is found
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("self.rows = file['images']; self.labels = file['labels']", 1),
+        ("self.rows = h5py.File(names[0])['images']; self.labels = h5py.File(names[1])['labels']", 1),
+        ("self.rows = h5py.File(names[0])['images']; self.labels = open(names[1], 'rb')", 2),
+        ("self.rows = h5py.File(names[0])['images']; self.more = self.group(path)[0]", 2),
+    ],
+)
+def test_files_that_one_function_opens_are_one_finding(
+    statement: str, count: int, findings: Callable[..., Any]
+) -> None:
+    text = "\n        ".join(statement.split("; "))
+    source = PROGRAM.replace("STATEMENT", text).replace("self.rows[index]", "self.rows[index], self.labels, self.more")
+
+    assert len(findings({"train.py": source}, select=["DLL402"])) == count
