@@ -122,6 +122,34 @@ def test_words_give_way_to_a_declaration(tmp_path: Path) -> None:
     assert newest(tmp_path, requirements__txt="torch==2.4.0", README__md="PyTorch 1.7 or newer") == "3.12"
 
 
+OLD = "dependencies:\n  - python=3.8\n"
+NEW = "dependencies:\n  - python=3.14\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "python"),
+    [
+        ({"one_IN_environment__yml": OLD}, "3.8"),
+        ({"one_IN_docker_IN_environment__yml": OLD, "two_IN_requirements__txt": "torch==2.4.0"}, "3.12"),
+        ({"one_IN_environment__yml": OLD, "README__md": "pip install -r requirements.txt"}, "3.8"),
+        ({"one_IN_environment__yml": OLD, "two_IN_train__py": ""}, "3.8"),
+        ({"one_IN_environment__yml": OLD, "two_IN_environment__yml": NEW}, "3.14"),
+        ({"one_IN_environment__yml": OLD, "two_IN_requirements__txt": "torch"}, "3.14"),
+        ({"one_IN_environment__yml": OLD, "two_IN_setup__py": "setup(install_requires=['numpy'])"}, "3.14"),
+        ({"one_IN_environment__yml": OLD, "requirements__txt": "numpy"}, "3.14"),
+        ({"one_IN_environment__yml": OLD, "requirements__txt": "torch==2.4.0"}, "3.12"),
+        ({"one_IN_environment__yml": OLD, "README__md": "conda create -n one python=3.12"}, "3.12"),
+        ({"examples_IN_environment__yml": OLD}, "3.14"),
+        ({"third_party_IN_requirements__txt": "torch==1.0"}, "3.14"),
+        ({"__venv_IN_environment__yml": OLD}, "3.14"),
+        ({"_template_IN_environment__yml": OLD}, "3.14"),
+        ({"deep_IN_er_IN_environment__yml": OLD}, "3.14"),
+    ],
+)
+def test_the_projects_of_a_repository_are_alternatives(tmp_path: Path, files: dict[str, str], python: str) -> None:
+    assert newest(tmp_path, **files) == python
+
+
 def test_a_chosen_target_and_isolated_mode_are_not_narrowed(tmp_path: Path) -> None:
     chosen = '[tool.dllint]\ntarget-python = ">=3.10"\n'
     assert newest(tmp_path, requirements__txt="torch==2.4.0", pyproject__toml=chosen) == "3.14"

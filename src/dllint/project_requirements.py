@@ -26,6 +26,10 @@ _TOOLS = re.compile(r"dev|test|doc|rtd|lint|ci(?![a-z])|build|optional|extra|exa
 _YAML = re.compile(r"[\w.-]+\.ya?ml\Z")
 _CONDA = re.compile(r"^dependencies:[ \t]*\n((?:[ \t#-].*\n|\n)*)", re.MULTILINE)
 _FOLDERS = ("", "requirements", "conda", "dependencies", "docker", "environment", "environments", "installation")
+_BESIDE = re.compile(
+    r"(?:tests?|docs?|examples?|tools?|tutorials?|third[-_]?party|3rd[-_]?party|vendor|external)s?\Z", re.I
+)
+_MOST_FOLDERS = 32
 _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _LINE = re.compile(
     rf"(?:[\w./-]+::)?(?P<name>{_NAME})(?:\[[^\]]*\])?\s*(?P<versions>(?:[=<>!~^][^;#'\"@]*|\d[\w.*=]*)?)"
@@ -66,6 +70,14 @@ def declared(root: str) -> list[Declared]:
     found = [one for folder in _FOLDERS for one in _in_folder(root, folder)]
     firm = {one.package for one in found if one.kind != "words"}
     return [one for one in found if one.kind != "words" or one.package not in firm]
+
+
+def folders_of(root: str) -> list[str]:
+    """Return the folders at the top of a repository that may be projects of their own, at most as many as are looked
+    at. Tests, examples and the code of others are none."""
+    _, folders, _ = next(walk(root), ("", [], []))
+    named = [one for one in sorted(folders) if one[0] not in "._" and not _BESIDE.match(one)]
+    return [path for one in named[:_MOST_FOLDERS] if not os.path.islink(path := os.path.join(root, one))]
 
 
 def _in_folder(root: str, within: str) -> Iterator[Declared]:

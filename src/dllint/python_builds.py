@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from dllint.project_requirements import Declared, declared
+from dllint.project_requirements import Declared, declared, folders_of
 from dllint.python_versions import KNOWN, allowed_by
 
 Python = tuple[int, int]
@@ -49,15 +49,28 @@ def installable(root: str, pythons: tuple[Python, ...], stated: bool) -> tuple[P
     each one.
 
     Args:
-        root: the directory whose files declare what the project needs.
+        root: the directory whose files declare what the project needs. Where they declare nothing, the files of its
+            folders do: those of each folder are alternatives.
         pythons: the versions that its settings allow, however old.
         stated: whether the project's own settings already say which versions it allows. Otherwise the metadata in
             setup.py or setup.cfg do, or the conda environments, the Docker image and the README of a project without
             dependencies of its own.
     """
     found = declared(root)
-    tests = [*_named_pythons(found, stated), *_built(found)]
-    return tuple(one for one in pythons if all(test(one) for test in tests)) or pythons
+    tests = _tests(found, stated)
+    if not tests and all(one.kind in ("words", "command") for one in found):
+        # A repository of several projects, each of which may be what runs.
+        parts = [_tests(part, stated) for folder in folders_of(root) if (part := declared(folder))]
+        return tuple(one for one in pythons if not parts or any(_passes(part, one) for part in parts)) or pythons
+    return tuple(one for one in pythons if _passes(tests, one)) or pythons
+
+
+def _tests(found: list[Declared], stated: bool) -> list[Callable[[Python], bool]]:
+    return [*_named_pythons(found, stated), *_built(found)]
+
+
+def _passes(tests: list[Callable[[Python], bool]], python: Python) -> bool:
+    return all(test(python) for test in tests)
 
 
 def _named_pythons(found: list[Declared], stated: bool) -> Iterator[Callable[[Python], bool]]:

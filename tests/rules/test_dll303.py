@@ -454,3 +454,45 @@ def test_what_a_method_does_not_put_in_for_this_object(options: str, found: bool
     files = {"train.py": SAVED.replace("OPTIONS", options)}
 
     assert bool(findings(files, select=["DLL303"])) is found
+
+
+EITHER = """\
+import torch
+from torch.utils.data import DataLoader
+
+
+def load(names):
+    items = []
+    for name in names:
+        items.append(torch.load(name))
+    return items
+
+
+def read(names):
+    return [torch.load(name) for name in names]
+
+
+def run(names, more):
+    train = load(names) if more else read(names)
+    for batch in DataLoader(train, num_workers=4, shuffle=True):
+        print(batch)
+SECOND
+
+if __name__ == "__main__":
+    run(open("names").read().split(), open("more").read())
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "count"),
+    [
+        ("", 1),
+        ("    for batch in DataLoader(read(names), num_workers=4, shuffle=True):\n        print(batch)\n", 2),
+        ("    for batch in DataLoader(train, num_workers=2, shuffle=True):\n        print(batch)\n", 1),
+        ("\n\ndef other(names):\n    for batch in DataLoader(names, num_workers=4):\n        print(batch)\n", 1),
+    ],
+)
+def test_a_dataset_that_is_one_of_several_lists_is_one_finding(
+    second: str, count: int, findings: Callable[..., Any]
+) -> None:
+    assert len(findings({"train.py": EITHER.replace("SECOND\n", second)}, select=["DLL303"])) == count

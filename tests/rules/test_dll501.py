@@ -582,3 +582,35 @@ def test_images_that_are_too_small_for_the_pool(step: str, found: bool, findings
         f"        return {step}\n\nloader = DataLoader(Rows(), num_workers=4)\n"
     )
     assert findings({"train.py": text}, select=["DLL501"]) == ({("train.py", 13, "DLL501")} if found else set())
+
+
+OPTIONS = """\
+class Options:
+    def __init__(self, **kwargs):
+        self.data = {}
+        for key, value in kwargs.items():
+            self.data[key] = value
+
+    def __getattr__(self, key):
+        if key not in self.data:
+            raise AttributeError(key)
+        return self.data[key]
+
+    def set(self, key, value):
+        self.data[key] = value
+
+options = Options(side=SIDE, workers=4, rate=0.1)
+options.set("rate", 0.5)
+"""
+
+
+@pytest.mark.parametrize(("side", "found"), [("96", False), ("640", True), ("read()", True)])
+def test_a_size_that_an_object_of_options_computes(side: str, found: bool, findings: Callable[..., Any]) -> None:
+    rows = (
+        "from options import options\nclass Rows(Dataset):\n    def __getitem__(self, index):\n"
+        "        return cv2.resize(cv2.imread(index), (options.side, options.side))\n"
+        "loader = DataLoader(Rows(), num_workers=options.workers)\n"
+    )
+    files = {"options.py": OPTIONS.replace("SIDE", side), "rows.py": f"{HEAD}{rows}"}
+
+    assert bool(findings(files, **SELECT)) is found

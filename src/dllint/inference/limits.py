@@ -155,6 +155,7 @@ EXTERNAL_DEPTH = Limit("objects from outside the project inside one another", 4)
 WORKER_FUNCTIONS = Limit("functions that one entry of worker code runs", 150)
 WORKER_KINDS = Limit("kinds of one dataset class, by the functions that they hold", 12)
 PROCESS_FUNCTIONS = Limit("functions that run in one process", 400)
+VISITED_ACTIVATIONS = Limit("activations of one function, by the calls that a walk through a process meets", 4)
 LAUNCH_CONTEXTS = Limit("calls of the function around a launch", 24)
 LAUNCHES = Limit("launches of a project, one for each call of the function around them", 500)
 """Beyond it, one per place. Functions that launch one another have as many as the product of their calls."""

@@ -8,6 +8,7 @@ from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Annotation
 from dllint.inference import enumerations, fields, limits, named_tuples
 from dllint.inference.attributes_set_before import AttributesSetBefore
+from dllint.inference.computed_attributes import computed
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
@@ -196,7 +197,7 @@ class Objects:
         externals = self.world.hierarchy.externals(value.of)
         is_field = fields.has_fields(self.world, value.of) and name in fields.names(self.world, value.of)
         if not externals or is_field:
-            return (UNKNOWN,)
+            return computed(self.world, value, name) or (UNKNOWN,)
         return (External(f"{externals[0]}().{name}"),)
 
     def _intercepts(self, cls: Class, name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dllint.facts.nodes import Attribute, Constant, Subscript
 from dllint.facts.schema import Call, Expr, Operator
 from dllint.inference.entries import Change
+from dllint.linking.assignments import Store, entries_loop
 from dllint.linking.source import SourceFile
 
 _METHODS = {
@@ -48,8 +49,7 @@ def changes_in(file: SourceFile) -> Iterator[Change]:
     """Yield the mutations that a file writes."""
     for scope in range(len(file.scopes)):
         for store in file.stores(scope):
-            at = store.event.span.start
-            yield Change("set", file, scope, store.event.region, at, store.base, store.key, store.value)
+            yield _stored(file, store)
         for spread in file.spreads.get(scope, ()):
             at = spread.event.span.start
             kind = "merge" if spread.key is None else "set"
@@ -68,6 +68,19 @@ def changes_in(file: SourceFile) -> Iterator[Change]:
             call = file.calls[index]
             if isinstance(call.func, Attribute):
                 yield from _called(call, kind, call.func.value, file)
+
+
+def _stored(file: SourceFile, store: Store) -> Change:
+    """Return what an assignment changes: under one key, or under each key of the mapping whose entries a loop copies
+    with it."""
+    event = store.event
+    at = event.span.start
+    if not isinstance(store.key, str):
+        copied = entries_loop(file.facts, store.scope, event.region, store.key, store.value)
+        if copied is not None:
+            loop, mapping = copied
+            return Change("merge", file, store.scope, loop.region, at, store.base, None, mapping)
+    return Change("set", file, store.scope, event.region, at, store.base, store.key, store.value)
 
 
 def _is_number(expr: Expr | None) -> bool:

@@ -191,6 +191,7 @@ class Opener(NamedTuple):
             data.
         ends: methods that make it harmless once called.
         parts: methods whose result reads through the same handle, as a cursor does; "[]" stands for its items.
+        depth: how deep items of items still do; deeper ones are what was read.
         inherited: those of `parts` whose result forked processes may go on using, although not the handle itself.
         when: the condition of the row; among several rows for one name the first that applies is used.
     """
@@ -204,6 +205,7 @@ class Opener(NamedTuple):
     parts: frozenset[str] = frozenset()
     inherited: frozenset[str] = frozenset()
     when: When | None = None
+    depth: int = 2
 
 
 class FileOpener(NamedTuple):

@@ -147,7 +147,7 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
         found = _set(call, facts)
         if found is not None and not isinstance(found[1], Constant):
             base, key, value = found
-            loop = _loop(facts, call, key, value)
+            loop = entries_loop(facts, call.scope, call.region, key, value)
             if loop is not None:
                 yield Spread(call.scope, loop[0], base, None, loop[1])
             else:
@@ -183,10 +183,13 @@ def whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
     return call.args[0].value if call is not None and call.func == Name("vars") and len(call.args) == 1 else None
 
 
-def _loop(facts: FileFacts, call: Call, key: Expr, value: Expr) -> tuple[Event, Expr] | None:
-    """Return the loop over the entries of a mapping that directly contains a call, and the mapping."""
-    around = facts.regions[call.region]
-    for event in facts.scopes[call.scope].events_of("for") if around.kind == "for" else ():
+def entries_loop(facts: FileFacts, scope: int, region: int, key: Expr, value: Expr | None) -> tuple[Event, Expr] | None:
+    """Return the loop `for key, value in mapping.items()` that directly contains a statement in the region, and the
+    mapping."""
+    around = facts.regions[region]
+    if value is None or around.kind != "for":
+        return None
+    for event in facts.scopes[scope].events_of("for"):
         if event.target == Tuple((key, value)) and event.value == around.expr:
             entries = facts.calls[event.value.index].func if isinstance(event.value, CallRef) else None
             if isinstance(entries, Attribute) and entries.attr == "items":

@@ -54,7 +54,9 @@ class Openers:
             opener = self._opener(one)
             if opener is None:
                 todo += [(base, (*methods, method)) for base, method in self._bases(one)]
-            elif all(opener.array if method in _VIEWS else method in opener.parts for method in methods):
+            elif methods.count("[]") <= opener.depth and all(
+                opener.array if method in _VIEWS else method in opener.parts for method in methods
+            ):
                 if not opener.inherited.isdisjoint(methods):
                     opener = opener._replace(harm="")
                 found = opener, one if _VIEWS.isdisjoint(methods) or not isinstance(value, Instance) else value

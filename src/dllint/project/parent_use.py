@@ -12,8 +12,8 @@ from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.names import CONSTRUCTORS
-from dllint.inference.values import Class, Function, Instance, Site
-from dllint.libraries.index import RUNS_BEFORE_LOADING
+from dllint.inference.values import UNKNOWN, Class, External, Function, Instance, Site, Value
+from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project.arrivals import Hop
@@ -28,6 +28,11 @@ _EARLY = frozenset(chain(CONSTRUCTORS, *RUNS_BEFORE_LOADING.values()))
 """Names of methods that have run when another method of the same object makes a loader."""
 _LENGTH, _ITEM, _ITERATION = "__len__", "__getitem__", "__iter__"
 _BUILTINS = {"len": (_LENGTH,), "iter": (_ITERATION, _ITEM), "list": (_ITERATION, _ITEM), "next": (_ITERATION,)}
+
+
+def _is_subset(value: Value) -> bool:
+    of = value.of if isinstance(value, Instance) else None
+    return isinstance(of, External) and canonical(of.name) == "torch.utils.data.Subset"
 
 
 class ParentTouches:
@@ -71,9 +76,12 @@ class ParentTouches:
             yield _LENGTH, Hop(self.loader.file, self.loader.span, "the DataLoader asks for the length here")
 
     def _measured(self) -> bool:
-        """Whether the loader's default sampler calls `len(dataset)`, which happens in the parent process."""
+        """Whether the loader's default sampler calls `len(dataset)`, which happens in the parent process. A subset
+        counts its own indices."""
         given = [self.loader.argument(name) for name in ("sampler", "batch_sampler")]
-        return all(found.absent for found in given) and self.world.hierarchy.method(self.cls, _ITEM) is not None
+        if not all(found.absent for found in given) or self.world.hierarchy.method(self.cls, _ITEM) is None:
+            return False
+        return not all(map(_is_subset, self.project.served(self.loader) or (UNKNOWN,)))
 
     def _scopes(self) -> Iterator[tuple[SourceFile, int, tuple[int, int]]]:
         """The scope of the loader and the scope that constructs the dataset, each with the position up to which it
@@ -127,7 +135,7 @@ class ParentTouches:
                 if builtin or call.span.start >= until:
                     continue
                 site = self.world.call_site(file, index, None)
-                if not any(self._is_it(one.value, site) or self._reads_it(one.value, site) for one in call.args):
+                if not any(self._is_given(one.value, site) for one in call.args):
                     continue
                 for target in self.world.calls.targets(file, index, None):
                     function = target.function
@@ -147,9 +155,11 @@ class ParentTouches:
             site = self.world.call_site(file, index, None)
             if isinstance(call.func, Name) and call.func.id in _BUILTINS and len(call.args) == 1:
                 given = call.args[0].value
+                hop = Hop(file, call.span, f"`{call.func.id}` of the dataset")
                 if self._is_it(given, site, own) or (not own and self._reads_it(given, site)):
-                    hop = Hop(file, call.span, f"`{call.func.id}` of the dataset")
                     yield from ((method, hop) for method in _BUILTINS[call.func.id])
+                elif _ITEM in _BUILTINS[call.func.id] and self._wraps_it(given, site, own):
+                    yield _ITEM, hop
             elif isinstance(call.func, Attribute) and not own and self._is_it(call.func.value, site, own):
                 yield call.func.attr, Hop(file, call.span, f"`{call.func.attr}` of the dataset is called here")
         for event in file.scopes[scope].events:
@@ -157,8 +167,12 @@ class ParentTouches:
             looped = event.value if event.kind == "for" else None
             if looped is not None and (self._is_it(looped, site, own) or (not own and self._reads_it(looped, site))):
                 yield from ((name, Hop(file, event.span, "the dataset is read here")) for name in (_ITERATION, _ITEM))
-            parts = walk(event.value, file) if event.value is not None else ()
-            if any(isinstance(part, Subscript) and self._is_it(part.value, site, own) for part in parts):
+            elif looped is not None and self._wraps_it(looped, site, own):
+                yield _ITEM, Hop(file, event.span, "the dataset is read here")
+            parts = (
+                [part.value for part in walk(event.value, file) if isinstance(part, Subscript)] if event.value else []
+            )
+            if any(self._is_it(part, site, own) or self._wraps_it(part, site, own) for part in parts):
                 yield _ITEM, Hop(file, event.value_span or event.span, "an item of the dataset is read here")
 
     def _is_it(self, expr: Expr, site: Site, own: bool = False) -> bool:
@@ -174,9 +188,23 @@ class ParentTouches:
             for value in self.world.values.evaluate(expr, site)
         )
 
+    def _is_given(self, expr: Expr, site: Site) -> bool:
+        return self._is_it(expr, site) or self._wraps_it(expr, site) or self._reads_it(expr, site)
+
+    def _wraps_it(self, expr: Expr, site: Site, own: bool = False) -> bool:
+        """Whether an expression is torch's subset of the dataset: its items are items of the dataset."""
+        if own or not isinstance(expr, (Name, Attribute, CallRef)):
+            return False
+        return any(
+            isinstance(one, Instance) and (one.file, one.call) == (self.dataset.file, self.dataset.call)
+            for value in self.world.values.evaluate(expr, site)
+            if _is_subset(value)
+            for one in self.project.datasets.expand((value,))
+        )
+
     def _reads_it(self, expr: Expr, site: Site) -> bool:
         """Whether an expression is a loader without workers, which reads the dataset in the parent process."""
-        if not isinstance(expr, (Name, Attribute)) or not self._without_workers:
+        if not isinstance(expr, (Name, Attribute, CallRef)) or not self._without_workers:
             return False
         return any(
             isinstance(value, Instance) and (value.file, value.call) in self._without_workers
@@ -192,6 +220,6 @@ class ParentTouches:
             if not loader.workers().possible
             and any(
                 (one.file, one.call) == (self.dataset.file, self.dataset.call)
-                for one in self.project.dataset_objects(loader)
+                for one in self.project.datasets.expand(loader.datasets())
             )
         }

@@ -21,6 +21,8 @@ from dllint.project.arrivals import Hop
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
+_UNKNOWN: frozenset[Frame | None] = frozenset({None})
+
 _PROCESSES = ("current_process", "parent_process")
 """Functions of multiprocessing that tell a child from its parent."""
 
@@ -56,21 +58,24 @@ def reach(
     """The starts and all functions that they run, nearest first.
 
     Each function comes once, a higher-order function once per set of callables that it receives. `follow` tells which
-    calls to follow, `enter` which of the functions that they run. With `again`, a function that another call runs with
-    other arguments comes once more, with unknown ones: a condition that its first activation excludes may hold there.
+    calls to follow, `enter` which of the functions that they run. With `again`, a function that other calls run with
+    other arguments comes again for each of them, as far as the limit allows, and then with unknown ones: a condition
+    that its first activation excludes may hold there.
     Without `guesses`, methods that are found by their names alone are not followed.
     """
     seen = Seen(world)
     queue = deque(starts)
-    first: dict[tuple[str, int], Frame | None] = {}
+    visited: dict[tuple[str, int], set[Frame | None]] = {}
     while queue and not limits.PROCESS_FUNCTIONS.reached(len(seen)):
         here = queue.popleft()
         key = (here.file.path, here.scope)
+        before = visited.setdefault(key, set())
         if not seen.add(here.file, here.scope, here.frame):
-            if not again or first.get(key) in (None, here.frame):
+            if not again or None in before or here.frame in before:
                 continue
-            here = replace(here, frame=None)
-        first[key] = here.frame
+            if limits.VISITED_ACTIVATIONS.reached(len(before)):
+                here = replace(here, frame=None)
+        before.add(here.frame)
         yield here
         for index in here.file.calls_of(here.scope):
             call = here.file.calls[index]
@@ -80,7 +85,7 @@ def reach(
             followed: bool | None = None
             for target in world.calls.targets(here.file, index, here.frame):
                 known = (target.function.file.path, target.function.scope)
-                may_add = seen.may_add(target.function) or (again and first.get(known) is not None)
+                may_add = seen.may_add(target.function) or (again and None not in visited.get(known, _UNKNOWN))
                 if not (may_add and (guesses or not target.guessed) and begins(here.file, index, target)):
                     continue
                 if followed is None:

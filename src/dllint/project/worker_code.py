@@ -221,6 +221,20 @@ class WorkerCode:
                 frame = self.world.told_apart(run.file, index, target.function, target.frame)
                 hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}", target.guessed)
                 yield target._replace(frame=frame), hop
+            yield from self._measured(run, index)
+
+    def _measured(self, run: WorkerRun, index: int) -> Iterator[tuple[Target, Hop]]:
+        """The `__len__` that `len(self.reader)` runs, unless a dataset's."""
+        call = run.file.calls[index]
+        if call.func != Name("len") or len(call.args) != 1 or not _may_be_object(run, call.args[0].value):
+            return
+        for one in self.world.values.evaluate(call.args[0].value, self.world.call_site(run.file, index, run.frame)):
+            if isinstance(one, Instance) and isinstance(one.of, Class):
+                method = self.world.hierarchy.method(one.of, "__len__")
+                if method is not None and not any(map(is_dataset_base, self.world.hierarchy.externals(one.of))):
+                    bound = Function(method.file, method.scope, one)
+                    hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
+                    yield Target(bound, self.world.receiver_frame(one)), hop
 
     def _subscripted(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
         """The `__getitem__` that `self.reader[key]` runs. A dataset inside another one is queried on its own."""

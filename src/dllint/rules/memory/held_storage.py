@@ -30,6 +30,7 @@ from dllint.linking.arithmetic import ORDERING
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.rules.memory.array_rows import may_be_numbers
 from dllint.rules.memory.batch_containers import grows, leaves_out_one, makes_missing
 from dllint.span import Span
 
@@ -110,7 +111,7 @@ class Body:
         if event.target is not None and added is not None and event.value_span is not None:
             how = "+=" if isinstance(added, List) else "extend"
             for one in added.elements if isinstance(added, List) else (added,):
-                if self.holds(one):
+                if self.holds(one) and not (how == "extend" and may_be_numbers(self.file, self.scope, one)):
                     yield Kept(event.target, how, one, event.value_span, event.span, event.span, event.region)
         yield from self._put_under_key(event)
         for name in ADDING:
@@ -120,10 +121,9 @@ class Body:
                     continue
                 if not isinstance(call.func, Attribute) or len(call.args) != 1 + (name == "insert"):
                     continue
-                argument = call.args[-1]
-                if self.holds(argument.value):
-                    places = (argument.value_span, call.span, call.statement, call.region)
-                    yield Kept(call.func.value, name, argument.value, *places)
+                added, span = call.args[-1].value, call.args[-1].value_span
+                if self.holds(added) and not (name == "extend" and may_be_numbers(self.file, self.scope, added)):
+                    yield Kept(call.func.value, name, added, span, call.span, call.statement, call.region)
 
     def _put_under_key(self, event: Event) -> Iterator[Kept]:
         """The part of the batch that a statement keeps in a dict: `rows[number] = x`."""

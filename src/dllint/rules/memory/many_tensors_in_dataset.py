@@ -82,8 +82,9 @@ class _Held(NamedTuple):
     hops: tuple[Hop, ...] = ()
 
 
-def _given(project: Project, options: Mapping[str, Any], loader: Loader) -> Iterator[tuple[Use, Hashable]]:
-    """The finding for a list of tensors, or of records with tensors, that is a loader's dataset itself."""
+def _given(project: Project, options: Mapping[str, Any], loader: Loader) -> Iterator[tuple[Use, Hashable, Hashable]]:
+    """The finding for a list of tensors, or of records with tensors, that is a loader's dataset itself: one of each
+    list it may be, whose causes are where the list is written and the argument that gives it."""
     argument = dataset_argument(loader)
     for value in unwrapped(project, project.served(loader)) if argument is not None else ():
         many = project.tensors.given(value)
@@ -98,7 +99,11 @@ def _given(project: Project, options: Mapping[str, Any], loader: Loader) -> Iter
             held = _Held(render(argument.value, loader.file, 40), loader.file, argument.value_span, call.statement)
             finding, rank = _worst(project, held, many, judged)
             methods = tuple(other.method for _, other in judged)
-            yield Use(finding, project.loader_place(loader), rank, methods=methods), value.written
+            yield (
+                Use(finding, project.loader_place(loader), rank, methods=methods),
+                value.written,
+                (loader.file.path, argument.value_span),
+            )
 
 
 def _caused_by(many: ManyTensors) -> Iterator[Hashable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from dllint.evidence.wording import counted
@@ -28,7 +28,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         decisive = [regime for regime in regimes if regime.shown] or regimes
         if any(regime.method == "fork" for regime in decisive):
             for shared in shared_handles(project, loader):
-                causes.add(shared, (shared.file.path, shared.call))
+                causes.add(shared, *_caused_by(shared))
     for found in causes:
         yield _finding(project, found)
     between: Causes[InProcesses] = Causes()
@@ -36,6 +36,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         between.add(one, (one.file.path, one.call))
     for group in between:
         yield _between_processes(project, group)
+
+
+def _caused_by(shared: Shared) -> Iterator[Hashable]:
+    """What a handle has in common with others of one cause. Files that are harmless for most are one cause where one
+    function opens them all: `self.images = h5py.File(a)["x"]`, `self.labels = h5py.File(b)["y"]`."""
+    yield shared.file.path, shared.call
+    if shared.opener.harm == "info":
+        yield shared.file.path, shared.file.calls[shared.call].scope, shared.opener.what
 
 
 def _finding(project: Project, found: list[Shared]) -> Finding:
@@ -52,6 +60,8 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         values["touch"] = project.where(shared.touch.file, shared.touch.span)
         touch = (project.place(shared.touch),)
     loaders = dict.fromkeys(project.loader_place(one.loader) for one in found)
+    others = {(one.file.path, one.call): one for one in found if one.call != shared.call}
+    too = (Place(one.file.path, one.file.calls[one.call].span, f"{one.label} too") for one in others.values())
     return Finding(
         CODE,
         shared.file.path,
@@ -61,8 +71,8 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         severity=_severity(project, found),
         start_methods=("fork",),
         trace=project.trace(shared.hops) if shared.touch is None else (),
-        related=(*touch, *loaders),
-        fixes=lazy_opening(project, shared) if shared.touch is None else (),
+        related=(*touch, *too, *loaders),
+        fixes=lazy_opening(project, shared) if shared.touch is None and not others else (),
         statement=call.statement,
     )
 
