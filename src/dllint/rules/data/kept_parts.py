@@ -1,0 +1,413 @@
+"""Expressions in item code whose values share memory with what the dataset keeps: its arrays, tensors, lists and dicts,
+the parts of them, and views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Constant,
+    Element,
+    IfExp,
+    Name,
+    Opaque,
+    Slice,
+    Subscript,
+    Tuple,
+    Walrus,
+)
+from dllint.facts.schema import Call, Event, Expr, Operator
+from dllint.inference import limits
+from dllint.inference.memo import Table
+from dllint.inference.values import (
+    NONE,
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Site,
+    Value,
+)
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
+from dllint.libraries.numpy import VIEWS
+from dllint.libraries.records import LINES, OPAQUE, RECORDS, form
+from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.project.item_run import ItemRun
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+Kind = Literal["array", "tensor", "container", "unpickled"]
+"""What a part is: an array of NumPy's, a tensor, a list or dict, or what a pickle holds: any of these, or a number."""
+
+_WHOLE_FILE = "torch.load"
+_SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_split", "split_with_sizes"})
+"""Functions and methods that return several views."""
+_CONVERTING = frozenset({"asarray", "as_tensor"})
+"""Functions that copy if they are asked for another type."""
+_NUMBERS = frozenset({"int", "len", "randint", "randrange", "round"})
+"""Last names of functions that return one integer."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Where item code takes a part of what the dataset keeps: `row = self.rows[index]`."""
+
+    file: SourceFile
+    event: Event
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of what an object keeps as `attr`, without a copy.
+
+    Attributes:
+        holder: the class of the object.
+        depth: how many elements of elements it is; 0 for the attribute itself.
+        arrayed: whether it is an array of at least one dimension, rather than maybe a number.
+        in_tensor: whether the dataset keeps it in a tensor, also where item code views that as an array.
+        taken: the first statement that binds it to a name; None if it has no name yet.
+    """
+
+    holder: Class
+    attr: str
+    kind: Kind
+    depth: int = 0
+    arrayed: bool = False
+    in_tensor: bool = False
+    taken: Taken | None = None
+
+    @property
+    def key(self) -> tuple[tuple[str, int], str]:
+        return self.holder.key, self.attr
+
+    @property
+    def is_array(self) -> bool:
+        return self.kind in ("array", "tensor")
+
+
+class KeptParts:
+    """Finds the parts of what one dataset keeps among the expressions of the code that reads an item of it."""
+
+    def __init__(self, project: Project, value: Instance) -> None:
+        self.project = project
+        self.world = project.world
+        self.runs = {(run.file.path, run.scope): run for run in project.item_code.all_runs(value)}
+        self._known: Table[Part | None] = {}
+        self._kept: dict[tuple[str, int], dict[str, bool]] = {}
+        assert isinstance(value.of, Class)
+        self.holders = {value.of: value}
+        for keeping in project.datasets.keeps(value):
+            if isinstance(keeping.holder.of, Class):
+                self.holders.setdefault(keeping.holder.of, keeping.holder)
+        stored = (store for run in self.runs.values() for store in run.file.stores(run.scope))
+        self._set_by_items = {store.key for store in stored if isinstance(store.key, str)}
+
+    def of(self, expr: Expr, site: Site, depth: int = 0) -> Part | None:
+        """The part that an expression surely is, on every way that leads to the site; None if it may be anything
+        else, a copy among them."""
+        if limits.ARRAY_STEPS.exceeded(depth):
+            return None
+        key = (expr, site)
+        return self.world.memory.remember(self._known, key, lambda: self._find(expr, site, depth + 1), None)
+
+    def _find(self, expr: Expr, site: Site, depth: int) -> Part | None:
+        match expr:
+            case Name():
+                return self._named(expr, site, depth)
+            case Attribute(base, attr):
+                part = self.of(base, site, depth) if attr in ATTRIBUTES else None
+                if part is None:
+                    return self._kept_as(base, attr, expr, site)
+                return self._viewed(part, part.kind) if part.is_array else self._viewed(part) if attr == "T" else None
+            case Subscript(Element(CallRef(index)), Constant(position)):
+                return self._looped(index, position, site, depth)
+            case Subscript(base, index):
+                return self._item(base, index, expr, site, depth)
+            case Element(iterable):
+                return self._element(iterable, expr, site, depth)
+            case CallRef():
+                return self._result(expr, site, depth)
+            case Walrus():
+                return self.of(expr.value, site, depth)
+            case IfExp():
+                decided = self.world.values.truth(self.world.values.evaluate(expr.test, site))
+                ways = [part for part, on in ((expr.body, True), (expr.orelse, False)) if decided in (None, on)]
+                return _all([self.of(one, site, depth) for one in ways])
+        return None
+
+    # Names
+
+    def _named(self, expr: Name, site: Site, depth: int) -> Part | None:
+        found = self.world.symbols.lookup(expr.id, site)
+        return _all([self._bound(expr.id, *one, depth) for one in found])
+
+    def _bound(self, name: str, binding: Binding, where: Site, depth: int) -> Part | None:
+        event = binding.event
+        if binding.kind == "param":
+            return self._given(name, where, depth)
+        if binding.kind != "value" or event is None or binding.expr is None:
+            return None
+        if isinstance(event.detail, Operator):
+            part = self.of(Name(name), where, depth)
+            changed = part is not None and (part.kind == "tensor" or part.arrayed)
+            return part if changed else None
+        part = self.of(binding.expr, where, depth)
+        if part is None or part.taken is not None or not part.depth:
+            return part
+        return replace(part, taken=Taken(where.file, event, binding.expr))
+
+    def _given(self, name: str, where: Site, depth: int) -> Part | None:
+        if where.frame is None or where.frame.actuals is None:
+            return None
+        bound = self.world.parameters.bound(Function(where.file, where.scope), name, where.frame)
+        actual = bound.actual
+        if bound.case != "actual" or actual is None or actual.expr is None or actual.site is None:
+            return None
+        part = self.of(actual.expr, actual.site, depth)
+        if part is None or part.taken is not None or not part.depth:
+            return part
+        call = self._statement(actual.site)
+        return part if call is None else replace(part, taken=Taken(actual.site.file, call, actual.expr))
+
+    @staticmethod
+    def _statement(site: Site) -> Event | None:
+        at = site.at
+        events = site.file.scopes[site.scope].events
+        return next((one for one in events if (one.span.line, one.span.column) == at), None)
+
+    # What objects keep
+
+    def _kept_as(self, base: Expr, attr: str, expr: Expr, site: Site) -> Part | None:
+        if attr in self._set_by_items:
+            return None
+        owners = self.world.values.evaluate(base, site)
+        classes = {one.of for one in owners if isinstance(one, Instance) and one.of in self.holders}
+        if len(classes) != 1 or not all(isinstance(one, Instance) and one.of in classes for one in owners):
+            return None
+        (holder,) = classes
+        if not isinstance(holder, Class) or not self._is_kept(holder, attr):
+            return None
+        kind = self._kind(expr, site)
+        return (
+            None
+            if kind is None
+            else Part(holder, attr, kind, arrayed=kind in ("array", "tensor"), in_tensor=kind == "tensor")
+        )
+
+    def _is_kept(self, holder: Class, attr: str) -> bool:
+        """Whether an object has an attribute from its construction on."""
+        found = self._kept.get(holder.key)
+        if found is None:
+            found = self._kept[holder.key] = {}
+            for one in self.project.datasets.kept(self.holders[holder]):
+                found[one.attr] = found.get(one.attr, True) and one.initial
+        return found.get(attr, False)
+
+    def _kind(self, expr: Expr, site: Site) -> Kind | None:
+        """What an expression certainly is, if it is in memory and shared; None if it may be anything else."""
+        values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
+        kinds = {self._kind_of(one) for one in values}
+        if kinds == {"array", "tensor"}:
+            return "array"
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def _kind_of(self, value: Value) -> Kind | None:
+        if isinstance(value, Display):
+            return "container" if value.kind in ("list", "tuple", "comp") else None
+        if isinstance(value, Mapping):
+            return "container"
+        if not isinstance(value, Instance) or not isinstance(value.of, External):
+            return None
+        name = canonical(value.of.name)
+        if name == "collections.defaultdict":
+            return "container"
+        if name.startswith(_WHOLE_FILE) or (form(name) or ("", 0))[0] in (OPAQUE, RECORDS, LINES):
+            return "unpickled"
+        array = self.project.arrays.of(value)
+        if array is None or not array.read or array.table:
+            return None
+        return "tensor" if array.library == "torch" else "array"
+
+    # Steps
+
+    @staticmethod
+    def _viewed(part: Part, kind: Kind = "array") -> Part | None:
+        """The view of a whole array; what a pickle holds is one if it has such views."""
+        return None if part.kind == "container" else replace(part, kind=kind, arrayed=True)
+
+    def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
+        part = self.of(base, site, depth)
+        if part is None:
+            return None
+        axes = index.elements if isinstance(index, Tuple) else (index,)
+        cut = any(isinstance(one, (Slice, Opaque)) for one in axes)
+        if part.kind == "container":
+            return None if cut else self._inside(part, expr, site)
+        text = isinstance(index, Constant) and isinstance(index.value, str)
+        if part.is_array and text:
+            # A field of an archive or of a structured array.
+            return None
+        if not text and not all(self._is_basic(one, site) for one in axes):
+            return None
+        if part.kind == "unpickled" and not isinstance(index, Tuple):
+            # The slice of a list is a copy.
+            return None if cut else self._inside(part, expr, site)
+        kind: Kind = "array" if part.kind == "unpickled" else part.kind
+        return replace(part, kind=kind, depth=part.depth + 1, arrayed=cut or self._is_matrix(base, site, len(axes)))
+
+    def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
+        """An element of a list or dict, or of what a pickle holds."""
+        kind = self._kind(expr, site)
+        if kind is None:
+            return None
+        # An element of a list that is an array has dimensions; an element of that array may be a number.
+        arrayed = part.kind == "container" and kind in ("array", "tensor")
+        in_tensor = part.in_tensor or kind == "tensor"
+        return replace(part, kind=kind, depth=part.depth + 1, arrayed=arrayed, in_tensor=in_tensor)
+
+    def _is_matrix(self, base: Expr, site: Site, axes: int) -> bool:
+        """Whether an array has more dimensions than `axes`, by the shape that it is created with."""
+        for value in self.world.values.evaluate(base, site):
+            made = value.file.calls[value.call] if isinstance(value, Instance) and value.file is not None else None
+            plain = isinstance(value, Instance) and isinstance(value.of, External) and "[" not in value.of.name
+            shape = made.args[0].value if made is not None and plain and made.args else None
+            if not isinstance(shape, Tuple) or len(shape.elements) <= axes:
+                return False
+        return True
+
+    def _is_basic(self, index: Expr, site: Site, depth: int = 0) -> bool:
+        """Whether an index is a number or a slice, so that NumPy and torch return a view."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return False
+        match index:
+            case Slice() | Opaque():
+                return True
+            case Constant(number):
+                return number is None or type(number) is int
+            case BinOp(_, left, right):
+                return self._is_number(left, site, depth) and self._is_number(right, site, depth)
+            case CallRef(call):
+                return last_name(site.file.calls[call].func) in _NUMBERS
+            case Name(name):
+                run = self.runs.get((site.file.path, site.scope))
+                if run is not None and self._is_entry(run) and name in run.given:
+                    return True
+                found = self.world.symbols.lookup(name, site)
+                return bool(found) and all(self._binds_number(name, *one, depth + 1) for one in found)
+        values = self.world.values.evaluate(index, site)
+        return bool(values) and all(isinstance(one, Const) and type(one.value) is int for one in values)
+
+    def _is_number(self, expr: Expr, site: Site, depth: int) -> bool:
+        return isinstance(expr, Attribute) or (not isinstance(expr, Slice) and self._is_basic(expr, site, depth + 1))
+
+    @staticmethod
+    def _is_entry(run: ItemRun) -> bool:
+        return not run.run.hops and run.run.entry == "__getitem__"
+
+    def _binds_number(self, name: str, binding: Binding, where: Site, depth: int) -> bool:
+        if binding.kind == "param":
+            if where.frame is None or where.frame.actuals is None:
+                return False
+            actual = self.world.parameters.bound(Function(where.file, where.scope), name, where.frame).actual
+            known = actual is not None and actual.expr is not None and actual.site is not None
+            return known and self._is_basic(actual.expr, actual.site, depth)  # type: ignore[union-attr,arg-type]
+        match binding.expr if binding.kind == "value" else None:
+            case Element(CallRef(call)):
+                return last_name(where.file.calls[call].func) in ("range", "trange", "count")
+            case Subscript(Element(CallRef(call)), Constant(0)):
+                return last_name(where.file.calls[call].func) == "enumerate"
+            case None | Element():
+                return False
+            case expr:
+                return not isinstance(expr, Slice) and self._is_basic(expr, where, depth)
+
+    def _looped(self, index: int, position: object, site: Site, depth: int) -> Part | None:
+        """What a loop over `enumerate`, `zip` or `items` binds to the target at a position."""
+        call = site.file.calls[index]
+        name, args = last_name(call.func), [one.value for one in call.args if one.keyword is None]
+        if name == "enumerate" and position == 1 and args:
+            return self.of(Element(args[0]), site, depth)
+        if name == "zip" and isinstance(position, int) and position < len(args):
+            return self.of(Element(args[position]), site, depth)
+        if name == "items" and position == 1 and isinstance(call.func, Attribute):
+            return self._element(call.func.value, Subscript(Element(CallRef(index)), Constant(1)), site, depth)
+        return None
+
+    def _element(self, iterable: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
+        call = site.file.calls[iterable.index] if isinstance(iterable, CallRef) else None
+        if call is not None and isinstance(call.func, Attribute) and call.func.attr == "values" and not call.args:
+            iterable = call.func.value
+        part = self.of(iterable, site, depth)
+        if part is None:
+            return None
+        if part.is_array:
+            return replace(part, depth=part.depth + 1, arrayed=self._is_matrix(iterable, site, 1))
+        return self._inside(part, expr, site)
+
+    # Calls
+
+    def _result(self, expr: CallRef, site: Site, depth: int) -> Part | None:
+        call = site.file.calls[expr.index]
+        if isinstance(call.func, Attribute) and (part := self.of(call.func.value, site, depth)) is not None:
+            if call.func.attr == "get" and call.args and part.kind in ("container", "unpickled"):
+                return self._inside(part, expr, site)
+            return self._of_method(part, call)
+        callees = self.world.calls.callees(site.file, expr.index, site.frame)
+        return _all([self._returned(one, expr, site, depth) for one in callees])
+
+    def _of_method(self, part: Part, call: Call) -> Part | None:
+        """What a method of an array or tensor returns, if it is a view."""
+        name = last_name(call.func)
+        if part.kind != "tensor":
+            return self._viewed(part) if name in VIEWS else None
+        operation = METHODS.get(name)
+        if operation is None or operation.effect != HOLDS or operation.unless == "type" or name in _SEVERAL:
+            return None
+        if operation.unless == "arguments" and call.args:
+            return None
+        return self._viewed(part, "array" if name == "numpy" else "tensor")
+
+    def _returned(self, callee: Value, expr: CallRef, site: Site, depth: int) -> Part | None:
+        call = site.file.calls[expr.index]
+        if isinstance(callee, External):
+            library, _, name = canonical(callee.name).rpartition(".")
+            operation = FUNCTIONS.get(f"{library}.{name}")
+            same = operation is not None and operation.effect == HOLDS and name not in _SEVERAL
+            if library not in ("numpy", "torch") or not call.args or not (same or name in VIEWS):
+                return None
+            if name in _CONVERTING and len(call.args) > 1:
+                return None
+            part = self.of(call.args[0].value, site, depth)
+            return None if part is None else self._viewed(part, "tensor" if library == "torch" else "array")
+        targets = self.world.calls.targets(site.file, expr.index, site.frame)
+        found: list[Part | None] = []
+        for target in targets:
+            file, scope = target.function.file, target.function.scope
+            if file.scopes[scope].is_generator or target.guessed:
+                return None
+            for event in file.scopes[scope].events_of("return"):
+                where = Site(file, scope, event.region, (event.span.line, event.span.column), target.frame)
+                if not self.world.impossible(where):
+                    found.append(self.of(event.value, where, depth) if event.value is not None else None)
+        return _all(found)
+
+
+def _all(parts: list[Part | None]) -> Part | None:
+    """The first of several parts, if all ways lead to one; those of different kinds may be a number."""
+    known = [one for one in parts if one is not None]
+    if not known or len(known) < len(parts):
+        return None
+    first = known[0]
+    if any(one.key != first.key for one in known):
+        return None
+    return replace(first, arrayed=all(one.arrayed for one in known))

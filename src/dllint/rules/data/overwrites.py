@@ -1,0 +1,396 @@
+"""Statements of item code that change what the dataset keeps, so that reading the item again gives another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, List, Name, Slice, Subscript, Tuple
+from dllint.facts.schema import Call, Event, Expr, Operator
+from dllint.inference import limits
+from dllint.inference.values import Class, Instance, Site
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import last_name
+from dllint.project.item_run import ItemRun
+from dllint.rules.data.kept_parts import KeptParts, Part
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_IN_PLACE = frozenset(
+    {
+        *("add_", "sub_", "mul_", "div_", "pow_", "neg_", "addcmul_", "addcdiv_", "lerp_", "exp_", "log_", "square_"),
+        *("reciprocal_", "cumsum_", "cumprod_", "bitwise_not_", "logical_not_", "subtract_", "multiply_", "divide_"),
+    }
+)
+"""Methods of tensors that change them, and change them further when they are called again."""
+
+_UFUNCS = frozenset(
+    {
+        *("add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "power", "negative", "exp", "log"),
+        *("sqrt", "square", "reciprocal", "sub", "mul", "div", "pow", "neg", "dot", "matmul", "mm", "bmm"),
+    }
+)
+"""Functions with the parameter `out` of which the same is true."""
+
+_SETTLING = frozenset(
+    {
+        *("clip", "clamp", "abs", "absolute", "fabs", "round", "rint", "floor", "ceil", "trunc", "sort", "sorted"),
+        *("nan_to_num", "minimum", "maximum", "sign", "unique", "asarray", "array", "int", "float", "str", "list"),
+        *("tuple", "set", "dict", "Path", "lower", "upper", "strip", "astype", "long", "double", "bool", "where"),
+        *("as_tensor", "from_numpy", "tensor", "numpy", "tolist", "copy", "clone", "deepcopy", "contiguous"),
+    }
+)
+"""Functions and methods that return what they already returned unchanged."""
+
+_STATISTICS = frozenset(
+    {
+        *("mean", "min", "max", "std", "var", "sum", "norm", "median", "percentile", "quantile", "ptp", "amin", "amax"),
+        *("nanmean", "nanmin", "nanmax", "nanstd", "argmin", "argmax", "average", "normalize", "aminmax", "std_mean"),
+    }
+)
+"""Functions and methods that reduce an array to what it is normalized by."""
+
+_DRAWS = frozenset(
+    {
+        *("random", "rand", "randn", "randint", "randrange", "random_sample", "uniform", "normal", "choice", "choices"),
+        *("sample", "permutation", "randperm", "shuffle", "integers", "bernoulli", "binomial", "multinomial"),
+        *("rand_like", "randn_like", "randint_like", "standard_normal", "gauss"),
+    }
+)
+"""Functions and methods that draw random numbers."""
+
+_OF_SHAPE = frozenset({"shape", "size", "ndim", "dtype", "dim", "device", "numel", "nbytes"})
+"""Attributes and methods that tell nothing of the elements of an array."""
+_SHAPED = frozenset({"len", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "isinstance", "type"})
+"""Functions that ask their argument for the same."""
+_FILLING = frozenset(
+    {"append", "appendleft", "add", "extend", "insert", "setdefault", "update", "pop", "popleft", "clear"}
+)
+_KEEPING = frozenset({"|", "&", "%"})
+"""Operators whose result is the same if they are applied again."""
+
+
+@dataclass(frozen=True)
+class Overwrite:
+    """A statement of `run` that changes a part of what the dataset keeps, however often it did before.
+
+    `text` is the statement or the call, shortened. `of_array`: only an array can be changed so.
+    """
+
+    part: Part
+    run: ItemRun
+    span: Span
+    statement: Span
+    text: str
+    of_array: bool
+
+
+class Overwrites:
+    """Finds such statements in one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._of_kind: dict[int, list[Overwrite]] = {}
+
+    def of(self, value: Instance) -> list[Overwrite]:
+        """Those that reading an item of a dataset runs, in the order of calls and lines."""
+        assert isinstance(value.of, Class)
+        kind = self.project.item_code.kind(value)
+        found = self._of_kind.get(kind)
+        if found is None:
+            found = self._of_kind[kind] = list(_Search(self.project, value).found())
+        return found
+
+
+class _Search:
+    """The search in the code of one dataset."""
+
+    def __init__(self, project: Project, value: Instance) -> None:
+        self.project = project
+        self.world = project.world
+        self.value = value
+        self.parts = KeptParts(project, value)
+        self.filled = frozenset(self._filled())
+
+    def _filled(self) -> Iterator[tuple[tuple[str, int], str]]:
+        """The attributes whose elements item code sets or adds: caches."""
+        for run in self.project.item_code.all_runs(self.value):
+            for store in run.file.stores(run.scope):
+                if not isinstance(store.key, str) and not isinstance(store.event.detail, Operator):
+                    part = self.parts.of(store.base, self._site(run, store.event.region, store.event.span))
+                    if part is not None and not part.depth:
+                        yield part.key
+            for index in run.file.calls_of(run.scope):
+                func = run.file.calls[index].func
+                if isinstance(func, Attribute) and func.attr in _FILLING:
+                    part = self.parts.of(func.value, self.world.call_site(run.file, index, run.run.frame))
+                    if part is not None and not part.depth:
+                        yield part.key
+
+    def found(self) -> Iterator[Overwrite]:
+        for run in self.project.item_code.all_runs(self.value):
+            if run.run.entry not in ("__getitem__", "__iter__", "__next__", "__getitems__"):
+                continue
+            seen: set[Span] = set()
+            for part, span, statement, text, site in (*self._stored(run), *self._changed(run), *self._called(run)):
+                if span in seen or (part.depth and part.key in self.filled):
+                    continue
+                if self.world.impossible(site) or self._is_told_by(part, site):
+                    continue
+                seen.add(span)
+                yield Overwrite(part, run, span, statement, text, ":" in text.partition("=")[0])
+
+    def _site(self, run: ItemRun, region: int, span: Span) -> Site:
+        return Site(run.file, run.scope, region, (span.line, span.column), run.run.frame)
+
+    # Statements
+
+    def _stored(self, run: ItemRun) -> Iterator[tuple[Part, Span, Span, str, Site]]:
+        """`row[:, 0] -= 1`, `row[:, 0] = 640 - row[:, 0]`, `row[places] = 0`."""
+        for store in run.file.stores(run.scope):
+            if isinstance(store.key, str) or store.value is None or store.event.kind != "assign":
+                continue
+            site = self._site(run, store.event.region, store.event.span)
+            target = Subscript(store.base, store.key)
+            part = self.parts.of(store.base, site)
+            if part is None or not self._is_item(run, store.base, part, target):
+                continue
+            operator = store.event.detail if isinstance(store.event.detail, Operator) else None
+            changes = (
+                self._adds_up(operator.op, store.event.value, part, site)
+                if operator is not None
+                else self._differs(target, store.value, part, site)
+            )
+            if changes or (operator is None and self._lands_anywhere(store.key, store.value, part, site)):
+                text = _assigned(target, store.event, run)
+                yield part, store.event.span, store.event.span, text, site
+
+    def _changed(self, run: ItemRun) -> Iterator[tuple[Part, Span, Span, str, Site]]:
+        """`row -= mean` of an array or tensor, and `tokens += [0]` of a list."""
+        for event in run.events:
+            if event.kind != "assign" or not isinstance(event.detail, Operator) or not isinstance(event.target, Name):
+                continue
+            site = self._site(run, event.region, event.span)
+            part = self.parts.of(event.target, site)
+            if part is None or not part.depth:
+                continue
+            is_list = event.detail.op == "+" and _makes_list(event.value)
+            if part.kind == "tensor" or part.arrayed or self._is_indexed(run, event.target):
+                if part.kind != "container" and self._adds_up(event.detail.op, event.value, part, site):
+                    yield part, event.span, event.span, _assigned(event.target, event, run), site
+            elif is_list and part.kind in ("container", "unpickled"):
+                yield part, event.span, event.span, _assigned(event.target, event, run), site
+
+    def _called(self, run: ItemRun) -> Iterator[tuple[Part, Span, Span, str, Site]]:
+        """`row.add_(noise)` and `np.multiply(row, 2, out=row)`."""
+        for index in run.file.calls_of(run.scope):
+            call = run.file.calls[index]
+            changed = self._changed_by(call)
+            if changed is None:
+                continue
+            site = self.world.call_site(run.file, index, run.run.frame)
+            part = self.parts.of(changed, site)
+            if part is None or not part.depth or part.kind == "container":
+                continue
+            given = [one.value for one in call.args if one.keyword != "out" and one.value != changed]
+            if not any(self._normalizes(one, part, site) for one in given):
+                yield part, call.span, call.statement, render(CallRef(index), run.file, 40), site
+
+    @staticmethod
+    def _changed_by(call: Call) -> Expr | None:
+        """The tensor or array that a call changes."""
+        if isinstance(call.func, Attribute) and call.func.attr in _IN_PLACE:
+            return call.func.value
+        if last_name(call.func) in _UFUNCS:
+            return next((one.value for one in call.args if one.keyword == "out"), None)
+        return None
+
+    # Conditions
+
+    def _is_item(self, run: ItemRun, base: Expr, part: Part, target: Subscript) -> bool:
+        """Whether a store changes an element that the item consists of. A store into the attribute itself is one of
+        state that the object keeps on purpose, unless it replaces the element of the item by one made of it."""
+        if part.depth:
+            return part.taken is not None
+        return isinstance(base, Attribute) and run.picks(target.index) and run.expressions.count(target) > 1
+
+    @staticmethod
+    def _is_indexed(run: ItemRun, name: Name) -> bool:
+        """Whether a function takes elements of a name by position: then it is no number."""
+        return any(
+            isinstance(one, Subscript) and one.value == name and not isinstance(one.index, Constant)
+            for one in run.expressions
+        ) or any(
+            isinstance(one, Subscript) and one.value == name and type(getattr(one.index, "value", None)) is int
+            for one in run.expressions
+        )
+
+    def _is_told_by(self, part: Part, site: Site) -> bool:
+        """Whether a test around a statement asks for the part itself: `if row.max() > 1: row /= 255`."""
+        for index in site.file.regions(site.region):
+            region = site.file.facts.regions[index]
+            if region.kind in ("if", "while") and region.expr is not None:
+                where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
+                if any(True for _ in self._reads(region.expr, where, part)):
+                    return True
+        return False
+
+    # What is written
+
+    def _adds_up(self, op: str, value: Expr | None, part: Part, site: Site) -> bool:
+        """Whether an augmented assignment changes the part each time that it runs."""
+        if op in _KEEPING or value is None or value in (Constant(0), Constant(1), Constant(0.0), Constant(1.0)):
+            return op in ("+", "-") and value in (Constant(1), Constant(1.0))
+        return not self._normalizes(value, part, site)
+
+    def _differs(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
+        """Whether a value is computed from the elements that it replaces, or from others that the item replaces."""
+        if self._settles(value, target, site) or self._normalizes(value, part, site):
+            return False
+        own = _columns(target.index)
+        for index in self._reads(value, site, part):
+            if index is None or index == target.index:
+                return True
+            read = _columns(index)
+            if own is not None and read is not None and own & read:
+                return True
+            if own is not None and read is not None and read & self._replaced(target.value, site):
+                return True
+        return False
+
+    def _replaced(self, base: Expr, site: Site) -> frozenset[object]:
+        """The columns of an array that a function replaces."""
+        found: set[object] = set()
+        for store in site.file.stores(site.scope):
+            if store.base == base and not isinstance(store.key, str):
+                found |= _columns(store.key) or set()
+        return frozenset(found)
+
+    @staticmethod
+    def _settles(value: Expr, target: Subscript, site: Site) -> bool:
+        """Whether a function is applied to the replaced element that returns the same if it is applied again."""
+        call = site.file.calls[value.index] if isinstance(value, CallRef) else None
+        if call is None or last_name(call.func) not in _SETTLING:
+            return False
+        given = [one.value for one in call.args]
+        if isinstance(call.func, Attribute):
+            given.append(call.func.value)
+        return target in given
+
+    def _lands_anywhere(self, key: Expr, value: Expr, part: Part, site: Site) -> bool:
+        """Whether a store chooses its place at random: what other epochs have overwritten stays so."""
+        if part.kind == "container" or any(True for _ in self._reads(value, site, part)):
+            return False
+        if self._draws(key, site):
+            return True
+        for index in site.file.regions(site.region):
+            region = site.file.facts.regions[index]
+            if region.kind == "if" and region.expr is not None:
+                where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
+                if not isinstance(key, (Constant, Slice)) and self._draws(region.expr, where):
+                    return True
+            elif region.kind == "for" and region.expr is not None and self._draws(region.expr, site):
+                return True
+        return False
+
+    def _draws(self, expr: Expr, site: Site) -> bool:
+        return any(
+            isinstance(one, CallRef) and last_name(where.file.calls[one.index].func) in _DRAWS
+            for one, where in self._behind(expr, site)
+        )
+
+    def _behind(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[tuple[Expr, Site]]:
+        """An expression with all its parts, and what the names among these are bound to."""
+        if limits.ARRAY_STEPS.exceeded(depth):
+            return
+        for part in walk(expr, site.file):
+            yield part, site
+            if isinstance(part, Name):
+                for binding, where in self.world.symbols.lookup(part.id, site):
+                    if binding.kind == "value" and binding.expr is not None and where.scope == site.scope:
+                        yield from self._behind(binding.expr, where, depth + 1)
+
+    def _normalizes(self, expr: Expr, part: Part, site: Site) -> bool:
+        """Whether an expression is computed from statistics of the part, as its mean: after `row -= row.mean()`, the
+        same again changes nothing. Functions of the project count by what they call."""
+        for one, where in self._behind(expr, site):
+            if not isinstance(one, CallRef):
+                continue
+            call = where.file.calls[one.index]
+            given = [argument.value for argument in call.args]
+            if isinstance(call.func, Attribute):
+                given.append(call.func.value)
+            if not any(True for argument in given for _ in self._reads(argument, where, part)):
+                continue
+            if last_name(call.func) in _STATISTICS:
+                return True
+            for target in self.world.calls.targets(where.file, one.index, where.frame):
+                file, scope = target.function.file, target.function.scope
+                if any(last_name(file.calls[index].func) in _STATISTICS for index in file.calls_of(scope)):
+                    return True
+        return False
+
+    def _reads(self, expr: Expr, site: Site, part: Part, depth: int = 0) -> Iterator[Expr | None]:
+        """The indices by which an expression reads elements of what is kept under the same attribute, None for all of
+        them. Its shape is none."""
+        if limits.ARRAY_STEPS.exceeded(depth):
+            return
+        match expr:
+            case Attribute(base, attr) if attr in _OF_SHAPE:
+                return
+            case CallRef(index):
+                call = site.file.calls[index]
+                if last_name(call.func) in _SHAPED | _OF_SHAPE:
+                    return
+                for one in (call.func, *(argument.value for argument in call.args)):
+                    yield from self._reads(one, site, part, depth)
+                return
+            case Subscript(base, index) if (own := self.parts.of(base, site)) is not None and own.key == part.key:
+                # An element of another item may be any.
+                yield index if own.depth else None
+                yield from self._reads(index, site, part, depth)
+                return
+        found = self.parts.of(expr, site) if isinstance(expr, (Name, Subscript)) else None
+        if found is not None and found.key == part.key and found.depth:
+            yield None
+            return
+        if isinstance(expr, Name):
+            for binding, where in self.world.symbols.lookup(expr.id, site):
+                if binding.kind == "value" and binding.expr is not None and where.scope == site.scope:
+                    yield from self._reads(binding.expr, where, part, depth + 1)
+            return
+        for one in expr.children():
+            yield from self._reads(one, site, part, depth)
+
+
+def _assigned(target: Expr, event: Event, run: ItemRun) -> str:
+    operator = event.detail.op if isinstance(event.detail, Operator) else ""
+    return f"{render(target, run.file, 30)} {operator}= {render(event.value, run.file, 30)}"
+
+
+def _makes_list(expr: Expr | None) -> bool:
+    """Whether an expression makes a list: `[0] * missing`."""
+    if isinstance(expr, BinOp):
+        return expr.op in ("*", "+") and any(map(_makes_list, (expr.left, expr.right)))
+    return isinstance(expr, List) or (isinstance(expr, Comprehension) and expr.kind == "list")
+
+
+def _columns(index: Expr) -> frozenset[object] | None:
+    """The numbers or names that an index selects along its last axis; None if it may be any."""
+    last = index.elements[-1] if isinstance(index, Tuple) and index.elements else index
+    match last:
+        case Constant(value) if value is not None:
+            return frozenset((value,))
+        case List(elements) if all(isinstance(one, Constant) for one in elements):
+            return frozenset(one.value for one in elements if isinstance(one, Constant))
+        case Slice(lower, upper, None):
+            first = 0 if lower is None else lower.value if isinstance(lower, Constant) else None
+            end = upper.value if isinstance(upper, Constant) else None
+            if isinstance(first, int) and isinstance(end, int) and 0 <= first <= end <= first + 99:
+                return frozenset(range(first, end))
+    return None
