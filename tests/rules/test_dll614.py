@@ -127,6 +127,22 @@ FOUND: dict[str, str] = {
     "an item that is replaced": dataset(
         "self.data[index] = self.data[index] * random.random()  # DLL614\nreturn self.data[index]"
     ),
+    "an array that all items share": dataset(
+        "scale = self.scale  # DLL614\nscale[0] *= self.data[index].shape[1] / 2\nreturn scale",
+        init="self.scale = np.array([1.0, 2.0])",
+    ),
+    "a tensor over an array that all items share": dataset(
+        "scale = torch.as_tensor(self.scale)  # DLL614\nscale[0] *= 2\nreturn scale",
+        init="self.scale = np.ones(4)",
+    ),
+    "elements of which little is known": dataset(
+        VIEW + "row[:, 0] -= 1\nreturn row",
+        data="[read(one) for one in paths]",
+        before="\nfrom elsewhere import read\n",
+    ),
+    "in a closure": dataset(
+        "def load(at):\n    row = self.data[at]  # DLL614\n    row[:, 0] *= -1\n    return row\nreturn load(index)"
+    ),
     "in a base class": dataset(COLUMN).replace("DataLoader(rows)", "DataLoader(Below(paths, path))")
     + "\n\nclass Below(Rows):\n    pass\n",
 }
@@ -176,6 +192,12 @@ SILENT: dict[str, str] = {
     "only if it is large": dataset("row = self.data[index]\nif row.max() > 1:\n    row /= 255\nreturn row"),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
+    ),
+    "a buffer under a name": dataset(
+        "buffer = self.buffer\nbuffer[:] = 0\nbuffer[0] += index\nreturn buffer", init="self.buffer = np.zeros((9, 3))"
+    ),
+    "counters under a name": dataset(
+        "seen = self.seen\nseen[index] += 1\nreturn index", init="self.seen = np.zeros(9)"
     ),
     "counters": dataset("self.seen[index] += 1\nreturn index", init="self.seen = np.zeros(9)"),
     "a cache": dataset(

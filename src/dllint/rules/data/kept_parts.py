@@ -33,13 +33,15 @@ from dllint.inference.values import (
     Instance,
     Mapping,
     Site,
+    Unknown,
     Value,
 )
 from dllint.libraries.facets import HOLDS
-from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
+from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, MAKERS, METHODS, canonical
 from dllint.libraries.numpy import VIEWS
 from dllint.libraries.records import LINES, OPAQUE, RECORDS, form
 from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.project.handles import Handles
 from dllint.project.item_run import ItemRun
 
 if TYPE_CHECKING:
@@ -162,7 +164,7 @@ class KeptParts:
             changed = part is not None and (part.kind == "tensor" or part.arrayed)
             return part if changed else None
         part = self.of(binding.expr, where, depth)
-        if part is None or part.taken is not None or not part.depth:
+        if part is None or part.taken is not None or not (part.depth or part.is_array):
             return part
         return replace(part, taken=Taken(where.file, event, binding.expr))
 
@@ -213,13 +215,21 @@ class KeptParts:
                 found[one.attr] = found.get(one.attr, True) and one.initial
         return found.get(attr, False)
 
-    def _kind(self, expr: Expr, site: Site) -> Kind | None:
-        """What an expression certainly is, if it is in memory and shared; None if it may be anything else."""
+    def _kind(self, expr: Expr, site: Site, inside: bool = False) -> Kind | None:
+        """What an expression certainly is, if it is in memory and shared; None if it may be anything else. An element
+        `inside` a list or dict is the same object, whatever it is."""
         values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
-        kinds = {self._kind_of(one) for one in values}
-        if kinds == {"array", "tensor"}:
-            return "array"
-        return kinds.pop() if len(kinds) == 1 else None
+        kinds: set[Kind | None] = {self._kind_of(one) for one in values if not inside or not self._is_unknown(one)}
+        if None in kinds or not values:
+            return None
+        return kinds.pop() if len(kinds) == 1 else "unpickled"
+
+    def _is_unknown(self, value: Value) -> bool:
+        """Whether nothing is known of a value that would make it a handle or an object of the project."""
+        if isinstance(value, Unknown):
+            return True
+        outside = isinstance(value, Instance) and isinstance(value.of, External)
+        return outside and self._kind_of(value) is None and self.project.ask(Handles).opener(value) is None
 
     def _kind_of(self, value: Value) -> Kind | None:
         if isinstance(value, Display):
@@ -234,6 +244,8 @@ class KeptParts:
         if name.startswith(_WHOLE_FILE) or (form(name) or ("", 0))[0] in (OPAQUE, RECORDS, LINES):
             return "unpickled"
         array = self.project.arrays.of(value)
+        if array is None and name in MAKERS and MAKERS[name].shape == "same":
+            return "tensor" if MAKERS[name].library == "torch" else "array"
         if array is None or not array.read or array.table:
             return None
         return "tensor" if array.library == "torch" else "array"
@@ -267,7 +279,7 @@ class KeptParts:
 
     def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
         """An element of a list or dict, or of what a pickle holds."""
-        kind = self._kind(expr, site)
+        kind = self._kind(expr, site, inside=part.kind == "container")
         if kind is None:
             return None
         # An element of a list that is an array has dimensions; an element of that array may be a number.

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, List, Name, Slice, Subscript, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    List,
+    Name,
+    Opaque,
+    Slice,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference import limits
 from dllint.inference.values import Class, Instance, Site
@@ -70,6 +82,8 @@ _SHAPED = frozenset({"len", "zeros_like", "ones_like", "empty_like", "rand_like"
 _FILLING = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "setdefault", "update", "pop", "popleft", "clear"}
 )
+_RESETTING = frozenset({"fill", "fill_", "zero_"})
+"""Methods that give all elements of an array one value."""
 _KEEPING = frozenset({"|", "&", "%"})
 """Operators whose result is the same if they are applied again."""
 
@@ -158,7 +172,10 @@ class _Search:
             site = self._site(run, store.event.region, store.event.span)
             target = Subscript(store.base, store.key)
             part = self.parts.of(store.base, site)
-            if part is None or not self._is_item(run, store.base, part, target):
+            replaces = isinstance(store.base, Attribute) and run.picks(store.key) and run.expressions.count(target) > 1
+            if part is None or (part.taken is None and not replaces):
+                continue
+            if not replaces and not self._is_data(run, part, store.base, store.event):
                 continue
             operator = store.event.detail if isinstance(store.event.detail, Operator) else None
             changes = (
@@ -177,7 +194,7 @@ class _Search:
                 continue
             site = self._site(run, event.region, event.span)
             part = self.parts.of(event.target, site)
-            if part is None or not part.depth:
+            if part is None or not self._is_data(run, part, event.target, event):
                 continue
             is_list = event.detail.op == "+" and _makes_list(event.value)
             if part.kind == "tensor" or part.arrayed or self._is_indexed(run, event.target):
@@ -195,7 +212,7 @@ class _Search:
                 continue
             site = self.world.call_site(run.file, index, run.run.frame)
             part = self.parts.of(changed, site)
-            if part is None or not part.depth or part.kind == "container":
+            if part is None or part.kind == "container" or not self._is_data(run, part, changed, None):
                 continue
             given = [one.value for one in call.args if one.keyword != "out" and one.value != changed]
             if not any(self._normalizes(one, part, site) for one in given):
@@ -212,12 +229,25 @@ class _Search:
 
     # Conditions
 
-    def _is_item(self, run: ItemRun, base: Expr, part: Part, target: Subscript) -> bool:
-        """Whether a store changes an element that the item consists of. A store into the attribute itself is one of
-        state that the object keeps on purpose, unless it replaces the element of the item by one made of it."""
+    @staticmethod
+    def _is_data(run: ItemRun, part: Part, base: Expr, event: Event | None) -> bool:
+        """Whether what a statement changes is data rather than state: an element, or a whole array under a name that
+        is neither a counter nor a buffer, which the function fills first."""
         if part.depth:
-            return part.taken is not None
-        return isinstance(base, Attribute) and run.picks(target.index) and run.expressions.count(target) > 1
+            return True
+        if not part.is_array or part.taken is None:
+            return False
+        if event is not None and isinstance(event.value, Constant) and event.detail in (Operator("+"), Operator("-")):
+            return False
+        calls = (run.file.calls[index].func for index in run.file.calls_of(run.scope))
+        if any(isinstance(one, Attribute) and one.value == base and one.attr in _RESETTING for one in calls):
+            return False
+        return not any(
+            store.base == base
+            and isinstance(store.key, (Slice, Opaque))
+            and not isinstance(store.event.detail, Operator)
+            for store in run.file.stores(run.scope)
+        )
 
     @staticmethod
     def _is_indexed(run: ItemRun, name: Name) -> bool:
