@@ -190,6 +190,11 @@ SILENT: dict[str, str] = {
     ),
     "only if it is not done": dataset("row = self.data[index]\nif row[0, 0] < 0:\n    row[:] = -row\nreturn row"),
     "only if it is large": dataset("row = self.data[index]\nif row.max() > 1:\n    row /= 255\nreturn row"),
+    "only while it is long": dataset(
+        "row = self.data[index]\nwhile len(''.join(row['words'])) > 9:\n"
+        "    row['words'] = [one[: len(one) // 2] for one in row['words']]\nreturn row",
+        data="json.load(open(path))",
+    ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
     ),

@@ -52,7 +52,7 @@ def _datasets(project: Project, loader: Loader) -> list[Instance]:
 def _may_ask_for_several(loader: Loader) -> bool:
     """Whether the index of an item may be a list, by which arrays are copied: a sampler gives it, and nothing makes
     batches."""
-    return NONE in loader.argument("batch_size").values and not loader.argument("sampler").absent
+    return loader.argument("batch_size").values == (NONE,) and not loader.argument("sampler").absent
 
 
 def _judged(project: Project, loader: Loader, overwrite: Overwrite) -> _Use | None:

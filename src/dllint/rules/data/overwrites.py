@@ -266,7 +266,7 @@ class _Search:
             region = site.file.facts.regions[index]
             if region.kind in ("if", "while") and region.expr is not None:
                 where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
-                if any(True for _ in self._reads(region.expr, where, part)):
+                if any(True for _ in self._reads(region.expr, where, part, shape=True)):
                     return True
         return False
 
@@ -365,37 +365,37 @@ class _Search:
                     return True
         return False
 
-    def _reads(self, expr: Expr, site: Site, part: Part, depth: int = 0) -> Iterator[Expr | None]:
+    def _reads(self, expr: Expr, site: Site, part: Part, depth: int = 0, shape: bool = False) -> Iterator[Expr | None]:
         """The indices by which an expression reads elements of what is kept under the same attribute, None for all of
-        them. Its shape is none."""
+        them. Its shape is none, unless `shape`."""
         if limits.ARRAY_STEPS.exceeded(depth):
             return
         match expr:
-            case Attribute(base, attr) if attr in _OF_SHAPE:
+            case Attribute(base, attr) if attr in _OF_SHAPE and not shape:
                 return
             case CallRef(index):
                 call = site.file.calls[index]
-                if last_name(call.func) in _SHAPED | _OF_SHAPE:
+                if last_name(call.func) in _SHAPED | _OF_SHAPE and not shape:
                     return
                 for one in (call.func, *(argument.value for argument in call.args)):
-                    yield from self._reads(one, site, part, depth)
+                    yield from self._reads(one, site, part, depth, shape)
                 return
             case Subscript(base, index) if (own := self.parts.of(base, site)) is not None and own.key == part.key:
                 # An element of another item may be any.
                 yield index if own.depth else None
-                yield from self._reads(index, site, part, depth)
+                yield from self._reads(index, site, part, depth, shape)
                 return
         found = self.parts.of(expr, site) if isinstance(expr, (Name, Subscript)) else None
-        if found is not None and found.key == part.key and found.depth:
+        if found is not None and found.key == part.key and (found.depth or found.is_array):
             yield None
             return
         if isinstance(expr, Name):
             for binding, where in self.world.symbols.lookup(expr.id, site):
                 if binding.kind == "value" and binding.expr is not None and where.scope == site.scope:
-                    yield from self._reads(binding.expr, where, part, depth + 1)
+                    yield from self._reads(binding.expr, where, part, depth + 1, shape)
             return
         for one in expr.children():
-            yield from self._reads(one, site, part, depth)
+            yield from self._reads(one, site, part, depth, shape)
 
 
 def _assigned(target: Expr, event: Event, run: ItemRun) -> str:
