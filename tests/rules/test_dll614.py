@@ -114,6 +114,10 @@ FOUND: dict[str, str] = {
         "row = self.row(index)  # DLL614\nrow[:, 0] -= 1\nreturn row",
         more="def row(self, index):\n    return self.data[index]",
     ),
+    "a helper that returns several": dataset(
+        "row, label = self.row(index)  # DLL614\nrow[:, 0] -= 1\nreturn row, label",
+        more="def row(self, index):\n    return self.data[index], self.labels[index]",
+    ),
     "under an option": dataset(
         VIEW + "if self.augment:\n    row[:, 0] *= -1\nreturn row", loader="DataLoader(Rows(paths, path, True))"
     ),
@@ -127,6 +131,7 @@ FOUND: dict[str, str] = {
     "an item that is replaced": dataset(
         "self.data[index] = self.data[index] * random.random()  # DLL614\nreturn self.data[index]"
     ),
+    "if there are any": dataset(VIEW + "if len(row) > 0:\n    row[:, 0] -= 1\nreturn row"),
     "an array that all items share": dataset(
         "scale = self.scale  # DLL614\nscale[0] *= self.data[index].shape[1] / 2\nreturn scale",
         init="self.scale = np.array([1.0, 2.0])",
@@ -194,6 +199,25 @@ SILENT: dict[str, str] = {
         "row = self.data[index]\nwhile len(''.join(row['words'])) > 9:\n"
         "    row['words'] = [one[: len(one) // 2] for one in row['words']]\nreturn row",
         data="json.load(open(path))",
+    ),
+    "only once": dataset(
+        "row = self.data[index]\nif not self.done[index]:\n    row[:, 0] -= 1\n    self.done[index] = True\nreturn row",
+        init="self.done = [False] * 9",
+    ),
+    "only once, by a flag": dataset(
+        "row = self.data[index]\nif self.first:\n    row[:, 0] -= 1\n    self.first = False\nreturn row",
+        init="self.first = True",
+    ),
+    "a text": dataset(
+        "name = self.data[index]['name']\nname += '.png' if name[-4:] != '.png' else ''\nreturn name",
+        data="json.load(open(path))",
+    ),
+    "a text of an array": dataset("name = self.data[index]\nname += '.png'\nreturn name[0]", data="np.load(path)"),
+    "a count under a name": dataset(
+        "stats = self.data[index]\nstats['reads'] += 1\nreturn index", data="[{'reads': 0} for one in paths]"
+    ),
+    "a shallow copy of a record": dataset(
+        "row = copy.copy(self.data[index])\nrow['n'] = row['n'] * 2\nreturn row", data="json.load(open(path))"
     ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"

@@ -13,6 +13,7 @@ from dllint.facts.nodes import (
     Constant,
     Element,
     IfExp,
+    List,
     Name,
     Opaque,
     Slice,
@@ -112,7 +113,7 @@ class KeptParts:
             if isinstance(keeping.holder.of, Class):
                 self.holders.setdefault(keeping.holder.of, keeping.holder)
         stored = (store for run in self.runs.values() for store in run.file.stores(run.scope))
-        self._set_by_items = {store.key for store in stored if isinstance(store.key, str)}
+        self.set_by_items = {store.key for store in stored if isinstance(store.key, str)}
 
     def of(self, expr: Expr, site: Site, depth: int = 0) -> Part | None:
         """The part that an expression surely is, on every way that leads to the site; None if it may be anything
@@ -133,6 +134,10 @@ class KeptParts:
                 return self._viewed(part, part.kind) if part.is_array else self._viewed(part) if attr == "T" else None
             case Subscript(Element(CallRef(index)), Constant(position)):
                 return self._looped(index, position, site, depth)
+            case Subscript(CallRef() as call, Constant(int(position))) if (
+                part := self._result(call, site, depth, position)
+            ) is not None:
+                return part
             case Subscript(base, index):
                 return self._item(base, index, expr, site, depth)
             case Element(iterable):
@@ -190,7 +195,7 @@ class KeptParts:
     # What objects keep
 
     def _kept_as(self, base: Expr, attr: str, expr: Expr, site: Site) -> Part | None:
-        if attr in self._set_by_items:
+        if attr in self.set_by_items:
             return None
         owners = self.world.values.evaluate(base, site)
         classes = {one.of for one in owners if isinstance(one, Instance) and one.of in self.holders}
@@ -368,14 +373,19 @@ class KeptParts:
 
     # Calls
 
-    def _result(self, expr: CallRef, site: Site, depth: int) -> Part | None:
+    def _result(self, expr: CallRef, site: Site, depth: int, position: int | None = None) -> Part | None:
+        """What a call returns; with `position`, the element of the tuple that the project's function returns."""
         call = site.file.calls[expr.index]
-        if isinstance(call.func, Attribute) and (part := self.of(call.func.value, site, depth)) is not None:
+        if (
+            position is None
+            and isinstance(call.func, Attribute)
+            and (part := self.of(call.func.value, site, depth)) is not None
+        ):
             if call.func.attr == "get" and call.args and part.kind in ("container", "unpickled"):
                 return self._inside(part, expr, site)
             return self._of_method(part, call)
         callees = self.world.calls.callees(site.file, expr.index, site.frame)
-        return _all([self._returned(one, expr, site, depth) for one in callees])
+        return _all([self._returned(one, expr, site, depth, position) for one in callees])
 
     def _of_method(self, part: Part, call: Call) -> Part | None:
         """What a method of an array or tensor returns, if it is a view."""
@@ -389,9 +399,11 @@ class KeptParts:
             return None
         return self._viewed(part, "array" if name == "numpy" else "tensor")
 
-    def _returned(self, callee: Value, expr: CallRef, site: Site, depth: int) -> Part | None:
+    def _returned(self, callee: Value, expr: CallRef, site: Site, depth: int, position: int | None) -> Part | None:
         call = site.file.calls[expr.index]
         if isinstance(callee, External):
+            if position is not None:
+                return None
             library, _, name = canonical(callee.name).rpartition(".")
             operation = FUNCTIONS.get(f"{library}.{name}")
             same = operation is not None and operation.effect == HOLDS and name not in _SEVERAL
@@ -410,8 +422,15 @@ class KeptParts:
             for event in file.scopes[scope].events_of("return"):
                 where = Site(file, scope, event.region, (event.span.line, event.span.column), target.frame)
                 if not self.world.impossible(where):
-                    found.append(self.of(event.value, where, depth) if event.value is not None else None)
+                    value = event.value if position is None else _at(event.value, position)
+                    found.append(self.of(value, where, depth) if value is not None else None)
         return _all(found)
+
+
+def _at(expr: Expr | None, position: int) -> Expr | None:
+    """The element at a position of a tuple as written."""
+    elements = expr.elements if isinstance(expr, (Tuple, List)) else ()
+    return elements[position] if 0 <= position < len(elements) else None
 
 
 def _all(parts: list[Part | None]) -> Part | None:

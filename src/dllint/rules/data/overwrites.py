@@ -82,6 +82,8 @@ _SHAPED = frozenset({"len", "zeros_like", "ones_like", "empty_like", "rand_like"
 _FILLING = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "setdefault", "update", "pop", "popleft", "clear"}
 )
+_OF_TEXTS = frozenset({"+", "*", "%"})
+"""Operators of texts."""
 _RESETTING = frozenset({"fill", "fill_", "zero_"})
 """Methods that give all elements of an array one value."""
 _KEEPING = frozenset({"|", "&", "%"})
@@ -130,6 +132,8 @@ class _Search:
         self.value = value
         self.parts = KeptParts(project, value)
         self.filled = frozenset(self._filled())
+        self.noted = {attr for _, attr in self.filled} | self.parts.set_by_items
+        """Attributes in which item code may note what it has done."""
 
     def _filled(self) -> Iterator[tuple[tuple[str, int], str]]:
         """The attributes whose elements item code sets or adds: caches."""
@@ -154,10 +158,15 @@ class _Search:
             for part, span, statement, text, site in (*self._stored(run), *self._changed(run), *self._called(run)):
                 if span in seen or (part.depth and part.key in self.filled):
                     continue
-                if self.world.impossible(site) or self._is_told_by(part, site):
+                # `row[:, 0]`: only an array has such elements.
+                of_array = part.is_array or ":" in text.partition("=")[0]
+                if self.world.impossible(site) or self._is_told_by(part, site, of_array):
+                    continue
+                if run.run.entry != "__getitem__" and not of_array:
+                    # The state of a stream.
                     continue
                 seen.add(span)
-                yield Overwrite(part, run, span, statement, text, ":" in text.partition("=")[0])
+                yield Overwrite(part, run, span, statement, text, of_array)
 
     def _site(self, run: ItemRun, region: int, span: Span) -> Site:
         return Site(run.file, run.scope, region, (span.line, span.column), run.run.frame)
@@ -178,6 +187,8 @@ class _Search:
             if not replaces and not self._is_data(run, part, store.base, store.event):
                 continue
             operator = store.event.detail if isinstance(store.event.detail, Operator) else None
+            if _counts(store.key, store.event):
+                continue
             changes = (
                 self._adds_up(operator.op, store.event.value, part, site)
                 if operator is not None
@@ -196,11 +207,10 @@ class _Search:
             part = self.parts.of(event.target, site)
             if part is None or not self._is_data(run, part, event.target, event):
                 continue
-            is_list = event.detail.op == "+" and _makes_list(event.value)
-            if part.kind == "tensor" or part.arrayed or self._is_indexed(run, event.target):
+            if part.kind == "tensor" or part.arrayed or self._is_array(run, event.target, event.detail.op):
                 if part.kind != "container" and self._adds_up(event.detail.op, event.value, part, site):
                     yield part, event.span, event.span, _assigned(event.target, event, run), site
-            elif is_list and part.kind in ("container", "unpickled"):
+            elif event.detail.op == "+" and _makes_list(event.value) and not part.is_array:
                 yield part, event.span, event.span, _assigned(event.target, event, run), site
 
     def _called(self, run: ItemRun) -> Iterator[tuple[Part, Span, Span, str, Site]]:
@@ -250,23 +260,21 @@ class _Search:
         )
 
     @staticmethod
-    def _is_indexed(run: ItemRun, name: Name) -> bool:
-        """Whether a function takes elements of a name by position: then it is no number."""
-        return any(
-            isinstance(one, Subscript) and one.value == name and not isinstance(one.index, Constant)
-            for one in run.expressions
-        ) or any(
-            isinstance(one, Subscript) and one.value == name and type(getattr(one.index, "value", None)) is int
-            for one in run.expressions
-        )
+    def _is_array(run: ItemRun, name: Name, op: str) -> bool:
+        """Whether what is taken from an array or a file is an array itself, and neither a number nor a text: the
+        function takes elements of it along two axes, or takes elements and does what a text cannot."""
+        indices = [one.index for one in run.expressions if isinstance(one, Subscript) and one.value == name]
+        return any(isinstance(one, Tuple) for one in indices) or (bool(indices) and op not in _OF_TEXTS)
 
-    def _is_told_by(self, part: Part, site: Site) -> bool:
-        """Whether a test around a statement asks for the part itself: `if row.max() > 1: row /= 255`."""
+    def _is_told_by(self, part: Part, site: Site, of_array: bool) -> bool:
+        """Whether a test around a statement asks for the part itself: `if row.max() > 1: row /= 255`. What changes the
+        elements of an array leaves its shape."""
         for index in site.file.regions(site.region):
             region = site.file.facts.regions[index]
             if region.kind in ("if", "while") and region.expr is not None:
                 where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
-                if any(True for _ in self._reads(region.expr, where, part, shape=True)):
+                asked = {one.attr for one in walk(region.expr, site.file) if isinstance(one, Attribute)}
+                if asked & self.noted or any(True for _ in self._reads(region.expr, where, part, shape=not of_array)):
                     return True
         return False
 
@@ -396,6 +404,12 @@ class _Search:
             return
         for one in expr.children():
             yield from self._reads(one, site, part, depth, shape)
+
+
+def _counts(key: Expr, event: Event) -> bool:
+    """Whether a statement counts under a name, on purpose: `stats["reads"] += 1`."""
+    named = isinstance(key, Constant) and isinstance(key.value, str)
+    return named and isinstance(event.detail, Operator) and isinstance(event.value, Constant)
 
 
 def _assigned(target: Expr, event: Event, run: ItemRun) -> str:
