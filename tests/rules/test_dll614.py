@@ -219,6 +219,11 @@ SILENT: dict[str, str] = {
     "a shallow copy of a record": dataset(
         "row = copy.copy(self.data[index])\nrow['n'] = row['n'] * 2\nreturn row", data="json.load(open(path))"
     ),
+    "a field made of the whole record": dataset(
+        "row = self.data[index]\nrow['image'] = self.read(row)\nreturn row",
+        data="json.load(open(path))",
+        more="def read(self, row):\n    return np.load(row['path'])",
+    ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
     ),

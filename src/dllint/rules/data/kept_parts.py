@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
     CallRef,
     Constant,
     Element,
@@ -27,7 +26,6 @@ from dllint.inference.memo import Table
 from dllint.inference.values import (
     NONE,
     Class,
-    Const,
     Display,
     External,
     Function,
@@ -43,7 +41,7 @@ from dllint.libraries.numpy import VIEWS
 from dllint.libraries.records import LINES, OPAQUE, RECORDS, form
 from dllint.linking.source import Binding, SourceFile, last_name
 from dllint.project.handles import Handles
-from dllint.project.item_run import ItemRun
+from dllint.rules.data.view_indices import ViewIndices
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -56,8 +54,6 @@ _SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_sp
 """Functions and methods that return several views."""
 _CONVERTING = frozenset({"asarray", "as_tensor"})
 """Functions that copy if they are asked for another type."""
-_NUMBERS = frozenset({"int", "len", "randint", "randrange", "round"})
-"""Last names of functions that return one integer."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +101,7 @@ class KeptParts:
         self.project = project
         self.world = project.world
         self.runs = {(run.file.path, run.scope): run for run in project.item_code.all_runs(value)}
+        self.indices = ViewIndices(self.world, self.runs)
         self._known: Table[Part | None] = {}
         self._kept: dict[tuple[str, int], dict[str, bool]] = {}
         assert isinstance(value.of, Class)
@@ -274,7 +271,7 @@ class KeptParts:
         if part.is_array and text:
             # A field of an archive or of a structured array.
             return None
-        if not text and not all(self._is_basic(one, site) for one in axes):
+        if not text and not all(self.indices.is_plain(one, site) for one in axes):
             return None
         if part.kind == "unpickled" and not isinstance(index, Tuple):
             # The slice of a list is a copy.
@@ -301,52 +298,6 @@ class KeptParts:
             if not isinstance(shape, Tuple) or len(shape.elements) <= axes:
                 return False
         return True
-
-    def _is_basic(self, index: Expr, site: Site, depth: int = 0) -> bool:
-        """Whether an index is a number or a slice, so that NumPy and torch return a view."""
-        if limits.COUNTING_DEPTH.exceeded(depth):
-            return False
-        match index:
-            case Slice() | Opaque():
-                return True
-            case Constant(number):
-                return number is None or type(number) is int
-            case BinOp(_, left, right):
-                return self._is_number(left, site, depth) and self._is_number(right, site, depth)
-            case CallRef(call):
-                return last_name(site.file.calls[call].func) in _NUMBERS
-            case Name(name):
-                run = self.runs.get((site.file.path, site.scope))
-                if run is not None and self._is_entry(run) and name in run.given:
-                    return True
-                found = self.world.symbols.lookup(name, site)
-                return bool(found) and all(self._binds_number(name, *one, depth + 1) for one in found)
-        values = self.world.values.evaluate(index, site)
-        return bool(values) and all(isinstance(one, Const) and type(one.value) is int for one in values)
-
-    def _is_number(self, expr: Expr, site: Site, depth: int) -> bool:
-        return isinstance(expr, Attribute) or (not isinstance(expr, Slice) and self._is_basic(expr, site, depth + 1))
-
-    @staticmethod
-    def _is_entry(run: ItemRun) -> bool:
-        return not run.run.hops and run.run.entry == "__getitem__"
-
-    def _binds_number(self, name: str, binding: Binding, where: Site, depth: int) -> bool:
-        if binding.kind == "param":
-            if where.frame is None or where.frame.actuals is None:
-                return False
-            actual = self.world.parameters.bound(Function(where.file, where.scope), name, where.frame).actual
-            known = actual is not None and actual.expr is not None and actual.site is not None
-            return known and self._is_basic(actual.expr, actual.site, depth)  # type: ignore[union-attr,arg-type]
-        match binding.expr if binding.kind == "value" else None:
-            case Element(CallRef(call)):
-                return last_name(where.file.calls[call].func) in ("range", "trange", "count")
-            case Subscript(Element(CallRef(call)), Constant(0)):
-                return last_name(where.file.calls[call].func) == "enumerate"
-            case None | Element():
-                return False
-            case expr:
-                return not isinstance(expr, Slice) and self._is_basic(expr, where, depth)
 
     def _looped(self, index: int, position: object, site: Site, depth: int) -> Part | None:
         """What a loop over `enumerate`, `zip` or `items` binds to the target at a position."""

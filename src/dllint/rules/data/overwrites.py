@@ -20,13 +20,13 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference import limits
 from dllint.inference.values import Class, Instance, Site
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.item_run import ItemRun
 from dllint.rules.data.kept_parts import KeptParts, Part
+from dllint.rules.data.repeated_writes import Repeats
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -48,46 +48,14 @@ _UFUNCS = frozenset(
 )
 """Functions with the parameter `out` of which the same is true."""
 
-_SETTLING = frozenset(
-    {
-        *("clip", "clamp", "abs", "absolute", "fabs", "round", "rint", "floor", "ceil", "trunc", "sort", "sorted"),
-        *("nan_to_num", "minimum", "maximum", "sign", "unique", "asarray", "array", "int", "float", "str", "list"),
-        *("tuple", "set", "dict", "Path", "lower", "upper", "strip", "astype", "long", "double", "bool", "where"),
-        *("as_tensor", "from_numpy", "tensor", "numpy", "tolist", "copy", "clone", "deepcopy", "contiguous"),
-    }
-)
-"""Functions and methods that return what they already returned unchanged."""
-
-_STATISTICS = frozenset(
-    {
-        *("mean", "min", "max", "std", "var", "sum", "norm", "median", "percentile", "quantile", "ptp", "amin", "amax"),
-        *("nanmean", "nanmin", "nanmax", "nanstd", "argmin", "argmax", "average", "normalize", "aminmax", "std_mean"),
-    }
-)
-"""Functions and methods that reduce an array to what it is normalized by."""
-
-_DRAWS = frozenset(
-    {
-        *("random", "rand", "randn", "randint", "randrange", "random_sample", "uniform", "normal", "choice", "choices"),
-        *("sample", "permutation", "randperm", "shuffle", "integers", "bernoulli", "binomial", "multinomial"),
-        *("rand_like", "randn_like", "randint_like", "standard_normal", "gauss"),
-    }
-)
-"""Functions and methods that draw random numbers."""
-
-_OF_SHAPE = frozenset({"shape", "size", "ndim", "dtype", "dim", "device", "numel", "nbytes"})
-"""Attributes and methods that tell nothing of the elements of an array."""
-_SHAPED = frozenset({"len", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "isinstance", "type"})
-"""Functions that ask their argument for the same."""
 _FILLING = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "setdefault", "update", "pop", "popleft", "clear"}
 )
+"""Methods that change which elements a list or dict has."""
 _OF_TEXTS = frozenset({"+", "*", "%"})
 """Operators of texts."""
 _RESETTING = frozenset({"fill", "fill_", "zero_"})
 """Methods that give all elements of an array one value."""
-_KEEPING = frozenset({"|", "&", "%"})
-"""Operators whose result is the same if they are applied again."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +99,7 @@ class _Search:
         self.world = project.world
         self.value = value
         self.parts = KeptParts(project, value)
+        self.repeats = Repeats(project.world, self.parts)
         self.filled = frozenset(self._filled())
         self.noted = {attr for _, attr in self.filled} | self.parts.set_by_items
         """Attributes in which item code may note what it has done."""
@@ -190,11 +159,11 @@ class _Search:
             if _counts(store.key, store.event):
                 continue
             changes = (
-                self._adds_up(operator.op, store.event.value, part, site)
+                self.repeats.adds_up(operator.op, store.event.value, part, site)
                 if operator is not None
-                else self._differs(target, store.value, part, site)
+                else self.repeats.differs(target, store.value, part, site)
             )
-            if changes or (operator is None and self._lands_anywhere(store.key, store.value, part, site)):
+            if changes or (operator is None and self.repeats.lands_anywhere(store.key, store.value, part, site)):
                 text = _assigned(target, store.event, run)
                 yield part, store.event.span, store.event.span, text, site
 
@@ -208,7 +177,7 @@ class _Search:
             if part is None or not self._is_data(run, part, event.target, event):
                 continue
             if part.kind == "tensor" or part.arrayed or self._is_array(run, event.target, event.detail.op):
-                if part.kind != "container" and self._adds_up(event.detail.op, event.value, part, site):
+                if part.kind != "container" and self.repeats.adds_up(event.detail.op, event.value, part, site):
                     yield part, event.span, event.span, _assigned(event.target, event, run), site
             elif event.detail.op == "+" and _makes_list(event.value) and not part.is_array:
                 yield part, event.span, event.span, _assigned(event.target, event, run), site
@@ -225,7 +194,7 @@ class _Search:
             if part is None or part.kind == "container" or not self._is_data(run, part, changed, None):
                 continue
             given = [one.value for one in call.args if one.keyword != "out" and one.value != changed]
-            if not any(self._normalizes(one, part, site) for one in given):
+            if not any(self.repeats.normalizes(one, part, site) for one in given):
                 yield part, call.span, call.statement, render(CallRef(index), run.file, 40), site
 
     @staticmethod
@@ -274,136 +243,11 @@ class _Search:
             if region.kind in ("if", "while") and region.expr is not None:
                 where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
                 asked = {one.attr for one in walk(region.expr, site.file) if isinstance(one, Attribute)}
-                if asked & self.noted or any(True for _ in self._reads(region.expr, where, part, shape=not of_array)):
+                if asked & self.noted or any(
+                    True for _ in self.repeats.reads(region.expr, where, part, shape=not of_array)
+                ):
                     return True
         return False
-
-    # What is written
-
-    def _adds_up(self, op: str, value: Expr | None, part: Part, site: Site) -> bool:
-        """Whether an augmented assignment changes the part each time that it runs."""
-        if op in _KEEPING or value is None or value in (Constant(0), Constant(1), Constant(0.0), Constant(1.0)):
-            return op in ("+", "-") and value in (Constant(1), Constant(1.0))
-        return not self._normalizes(value, part, site)
-
-    def _differs(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
-        """Whether a value is computed from the elements that it replaces, or from others that the item replaces."""
-        if self._settles(value, target, site) or self._normalizes(value, part, site):
-            return False
-        own = _columns(target.index)
-        for index in self._reads(value, site, part):
-            if index is None or index == target.index:
-                return True
-            read = _columns(index)
-            if own is not None and read is not None and own & read:
-                return True
-            if own is not None and read is not None and read & self._replaced(target.value, site):
-                return True
-        return False
-
-    def _replaced(self, base: Expr, site: Site) -> frozenset[object]:
-        """The columns of an array that a function replaces."""
-        found: set[object] = set()
-        for store in site.file.stores(site.scope):
-            if store.base == base and not isinstance(store.key, str):
-                found |= _columns(store.key) or set()
-        return frozenset(found)
-
-    @staticmethod
-    def _settles(value: Expr, target: Subscript, site: Site) -> bool:
-        """Whether a function is applied to the replaced element that returns the same if it is applied again."""
-        call = site.file.calls[value.index] if isinstance(value, CallRef) else None
-        if call is None or last_name(call.func) not in _SETTLING:
-            return False
-        given = [one.value for one in call.args]
-        if isinstance(call.func, Attribute):
-            given.append(call.func.value)
-        return target in given
-
-    def _lands_anywhere(self, key: Expr, value: Expr, part: Part, site: Site) -> bool:
-        """Whether a store chooses its place at random: what other epochs have overwritten stays so."""
-        if part.kind == "container" or any(True for _ in self._reads(value, site, part)):
-            return False
-        if self._draws(key, site):
-            return True
-        for index in site.file.regions(site.region):
-            region = site.file.facts.regions[index]
-            if region.kind == "if" and region.expr is not None:
-                where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
-                if not isinstance(key, (Constant, Slice)) and self._draws(region.expr, where):
-                    return True
-            elif region.kind == "for" and region.expr is not None and self._draws(region.expr, site):
-                return True
-        return False
-
-    def _draws(self, expr: Expr, site: Site) -> bool:
-        return any(
-            isinstance(one, CallRef) and last_name(where.file.calls[one.index].func) in _DRAWS
-            for one, where in self._behind(expr, site)
-        )
-
-    def _behind(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[tuple[Expr, Site]]:
-        """An expression with all its parts, and what the names among these are bound to."""
-        if limits.ARRAY_STEPS.exceeded(depth):
-            return
-        for part in walk(expr, site.file):
-            yield part, site
-            if isinstance(part, Name):
-                for binding, where in self.world.symbols.lookup(part.id, site):
-                    if binding.kind == "value" and binding.expr is not None and where.scope == site.scope:
-                        yield from self._behind(binding.expr, where, depth + 1)
-
-    def _normalizes(self, expr: Expr, part: Part, site: Site) -> bool:
-        """Whether an expression is computed from statistics of the part, as its mean: after `row -= row.mean()`, the
-        same again changes nothing. Functions of the project count by what they call."""
-        for one, where in self._behind(expr, site):
-            if not isinstance(one, CallRef):
-                continue
-            call = where.file.calls[one.index]
-            given = [argument.value for argument in call.args]
-            if isinstance(call.func, Attribute):
-                given.append(call.func.value)
-            if not any(True for argument in given for _ in self._reads(argument, where, part)):
-                continue
-            if last_name(call.func) in _STATISTICS:
-                return True
-            for target in self.world.calls.targets(where.file, one.index, where.frame):
-                file, scope = target.function.file, target.function.scope
-                if any(last_name(file.calls[index].func) in _STATISTICS for index in file.calls_of(scope)):
-                    return True
-        return False
-
-    def _reads(self, expr: Expr, site: Site, part: Part, depth: int = 0, shape: bool = False) -> Iterator[Expr | None]:
-        """The indices by which an expression reads elements of what is kept under the same attribute, None for all of
-        them. Its shape is none, unless `shape`."""
-        if limits.ARRAY_STEPS.exceeded(depth):
-            return
-        match expr:
-            case Attribute(base, attr) if attr in _OF_SHAPE and not shape:
-                return
-            case CallRef(index):
-                call = site.file.calls[index]
-                if last_name(call.func) in _SHAPED | _OF_SHAPE and not shape:
-                    return
-                for one in (call.func, *(argument.value for argument in call.args)):
-                    yield from self._reads(one, site, part, depth, shape)
-                return
-            case Subscript(base, index) if (own := self.parts.of(base, site)) is not None and own.key == part.key:
-                # An element of another item may be any.
-                yield index if own.depth else None
-                yield from self._reads(index, site, part, depth, shape)
-                return
-        found = self.parts.of(expr, site) if isinstance(expr, (Name, Subscript)) else None
-        if found is not None and found.key == part.key and (found.depth or found.is_array):
-            yield None
-            return
-        if isinstance(expr, Name):
-            for binding, where in self.world.symbols.lookup(expr.id, site):
-                if binding.kind == "value" and binding.expr is not None and where.scope == site.scope:
-                    yield from self._reads(binding.expr, where, part, depth + 1, shape)
-            return
-        for one in expr.children():
-            yield from self._reads(one, site, part, depth, shape)
 
 
 def _counts(key: Expr, event: Event) -> bool:
@@ -422,19 +266,3 @@ def _makes_list(expr: Expr | None) -> bool:
     if isinstance(expr, BinOp):
         return expr.op in ("*", "+") and any(map(_makes_list, (expr.left, expr.right)))
     return isinstance(expr, List) or (isinstance(expr, Comprehension) and expr.kind == "list")
-
-
-def _columns(index: Expr) -> frozenset[object] | None:
-    """The numbers or names that an index selects along its last axis; None if it may be any."""
-    last = index.elements[-1] if isinstance(index, Tuple) and index.elements else index
-    match last:
-        case Constant(value) if value is not None:
-            return frozenset((value,))
-        case List(elements) if all(isinstance(one, Constant) for one in elements):
-            return frozenset(one.value for one in elements if isinstance(one, Constant))
-        case Slice(lower, upper, None):
-            first = 0 if lower is None else lower.value if isinstance(lower, Constant) else None
-            end = upper.value if isinstance(upper, Constant) else None
-            if isinstance(first, int) and isinstance(end, int) and 0 <= first <= end <= first + 99:
-                return frozenset(range(first, end))
-    return None
