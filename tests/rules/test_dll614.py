@@ -224,6 +224,18 @@ SILENT: dict[str, str] = {
         data="json.load(open(path))",
         more="def read(self, row):\n    return np.load(row['path'])",
     ),
+    "prepared once": dataset(
+        "if not self.ready:\n    self.prepare()\nreturn self.data[index]",
+        init="self.ready = False",
+        more="def prepare(self):\n    for row in self.data:\n        row[:, 0] -= 1\n    self.ready = True",
+    ),
+    "made again for each epoch": dataset(
+        "row = self.points[index]\nrow[:, 0] -= 1\nreturn row",
+        init="self.sample()",
+        more="def sample(self):\n    self.points = np.random.rand(9, 3, 3)",
+        before="\ndef train(rows):\n    for epoch in range(9):\n        rows.sample()\n",
+        loader="(train(rows), DataLoader(rows))",
+    ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
     ),

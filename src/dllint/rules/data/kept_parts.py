@@ -3,8 +3,8 @@ the parts of them, and views."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
     Attribute,
@@ -39,59 +39,20 @@ from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, MAKERS, METHODS, canonical
 from dllint.libraries.numpy import VIEWS
 from dllint.libraries.records import LINES, OPAQUE, RECORDS, form
-from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.linking.source import Binding, last_name
+from dllint.project.datasets import Kept
 from dllint.project.handles import Handles
+from dllint.rules.data.parts import Kind, Part, Taken
 from dllint.rules.data.view_indices import ViewIndices
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-Kind = Literal["array", "tensor", "container", "unpickled"]
-"""What a part is: an array of NumPy's, a tensor, a list or dict, or what a pickle holds: any of these, or a number."""
 
 _WHOLE_FILE = "torch.load"
 _SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_split", "split_with_sizes"})
 """Functions and methods that return several views."""
 _CONVERTING = frozenset({"asarray", "as_tensor"})
 """Functions that copy if they are asked for another type."""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Where item code takes a part of what the dataset keeps: `row = self.rows[index]`."""
-
-    file: SourceFile
-    event: Event
-    expr: Expr
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of what an object keeps as `attr`, without a copy.
-
-    Attributes:
-        holder: the class of the object.
-        depth: how many elements of elements it is; 0 for the attribute itself.
-        arrayed: whether it is an array of at least one dimension, rather than maybe a number.
-        in_tensor: whether the dataset keeps it in a tensor, also where item code views that as an array.
-        taken: the first statement that binds it to a name; None if it has no name yet.
-    """
-
-    holder: Class
-    attr: str
-    kind: Kind
-    depth: int = 0
-    arrayed: bool = False
-    in_tensor: bool = False
-    taken: Taken | None = None
-
-    @property
-    def key(self) -> tuple[tuple[str, int], str]:
-        return self.holder.key, self.attr
-
-    @property
-    def is_array(self) -> bool:
-        return self.kind in ("array", "tensor")
 
 
 class KeptParts:
@@ -209,13 +170,24 @@ class KeptParts:
         )
 
     def _is_kept(self, holder: Class, attr: str) -> bool:
-        """Whether an object has an attribute from its construction on."""
+        """Whether an object has an attribute from its construction on, and keeps it: no method that is also called
+        later sets it again."""
         found = self._kept.get(holder.key)
         if found is None:
             found = self._kept[holder.key] = {}
             for one in self.project.datasets.kept(self.holders[holder]):
-                found[one.attr] = found.get(one.attr, True) and one.initial
+                once = one.initial and not self._runs_again(holder, one)
+                found[one.attr] = found.get(one.attr, True) and once
         return found.get(attr, False)
+
+    def _runs_again(self, holder: Class, kept: Kept) -> bool:
+        if kept.owner is None or kept.file.scopes[kept.scope].name == "__init__":
+            return False
+        made = self.project.datasets.construction.of_class(holder)
+        callers = self.world.calls.callers(Function(kept.file, kept.scope))
+        return (kept.file.path, kept.scope) in made and any(
+            one.call >= 0 and (one.file.path, one.file.calls[one.call].scope) not in made for one in callers
+        )
 
     def _kind(self, expr: Expr, site: Site, inside: bool = False) -> Kind | None:
         """What an expression certainly is, if it is in memory and shared; None if it may be anything else. An element

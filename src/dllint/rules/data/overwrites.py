@@ -23,9 +23,10 @@ from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference.values import Class, Instance, Site
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
-from dllint.linking.source import last_name
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_run import ItemRun
-from dllint.rules.data.kept_parts import KeptParts, Part
+from dllint.rules.data.kept_parts import KeptParts
+from dllint.rules.data.parts import Part
 from dllint.rules.data.repeated_writes import Repeats
 from dllint.span import Span
 
@@ -122,6 +123,8 @@ class _Search:
     def found(self) -> Iterator[Overwrite]:
         for run in self.project.item_code.all_runs(self.value):
             if run.run.entry not in ("__getitem__", "__iter__", "__next__", "__getitems__"):
+                continue
+            if self._is_done_once(run):
                 continue
             seen: set[Span] = set()
             for part, span, statement, text, site in (*self._stored(run), *self._changed(run), *self._called(run)):
@@ -242,12 +245,23 @@ class _Search:
             region = site.file.facts.regions[index]
             if region.kind in ("if", "while") and region.expr is not None:
                 where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), site.frame)
-                asked = {one.attr for one in walk(region.expr, site.file) if isinstance(one, Attribute)}
-                if asked & self.noted or any(
-                    True for _ in self.repeats.reads(region.expr, where, part, shape=not of_array)
-                ):
+                read = self.repeats.reads(region.expr, where, part, shape=not of_array)
+                if self._asks_what_is_noted(region.expr, site.file) or any(True for _ in read):
                     return True
         return False
+
+    def _is_done_once(self, run: ItemRun) -> bool:
+        """Whether a function is called under a test of what item code notes: `if not self.ready: self.prepare()`."""
+        for hop in run.run.hops:
+            call = hop.file.call_at(hop.span)
+            for index in hop.file.regions(hop.file.calls[call].region) if call is not None else ():
+                test = hop.file.facts.regions[index].expr
+                if test is not None and self._asks_what_is_noted(test, hop.file):
+                    return True
+        return False
+
+    def _asks_what_is_noted(self, test: Expr, file: SourceFile) -> bool:
+        return any(isinstance(one, Attribute) and one.attr in self.noted for one in walk(test, file))
 
 
 def _counts(key: Expr, event: Event) -> bool:

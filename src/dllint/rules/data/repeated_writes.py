@@ -10,7 +10,8 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Site
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
-from dllint.rules.data.kept_parts import KeptParts, Part
+from dllint.rules.data.kept_parts import KeptParts
+from dllint.rules.data.parts import Part
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
