@@ -47,7 +47,7 @@ _UFUNCS = frozenset(
         *("sqrt", "square", "reciprocal", "sub", "mul", "div", "pow", "neg", "dot", "matmul", "mm", "bmm"),
     }
 )
-"""Functions with the parameter `out` of which the same is true."""
+"""Functions with the parameter `out` that do the same."""
 
 _FILLING = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "setdefault", "update", "pop", "popleft", "clear"}
