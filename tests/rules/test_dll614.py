@@ -107,7 +107,8 @@ FOUND: dict[str, str] = {
     ),
     "an object that changes its argument": dataset(
         VIEW + "return self.scale(row)",
-        before="\nclass Scale:\n    def __call__(self, points):\n        points[:, :3] *= random.uniform(0.8, 1.2)\n        return points\n",
+        before="\nclass Scale:\n    def __call__(self, points):\n        points[:, :3] *= random.uniform(0.8, 1.2)\n"
+        "        return points\n",
         init="self.scale = Scale()",
     ),
     "a helper that returns it": dataset(
@@ -126,7 +127,8 @@ FOUND: dict[str, str] = {
     .replace("(Dataset)", "(IterableDataset)")
     .replace(
         "    def __getitem__(self, index):\n        pass\n",
-        "    def __iter__(self):\n        for row in self.data:  # DLL614\n            row[:, 0] -= 1\n            yield row\n",
+        "    def __iter__(self):\n        for row in self.data:  # DLL614\n"
+        "            row[:, 0] -= 1\n            yield row\n",
     ),
     "an item that is replaced": dataset(
         "self.data[index] = self.data[index] * random.random()  # DLL614\nreturn self.data[index]"
@@ -191,7 +193,8 @@ SILENT: dict[str, str] = {
     "centred through a name": dataset("row = self.data[index]\ncentre = row.min(0)\nrow -= centre\nreturn row"),
     "normalized by a function": dataset(
         "row = self.data[index]\nrow[:, :3] = normalize(row[:, :3])\nreturn row",
-        before="\ndef normalize(points):\n    points = points - np.mean(points, axis=0)\n    return points / np.max(points)\n",
+        before="\ndef normalize(points):\n    points = points - np.mean(points, axis=0)\n"
+        "    return points / np.max(points)\n",
     ),
     "only if it is not done": dataset("row = self.data[index]\nif row[0, 0] < 0:\n    row[:] = -row\nreturn row"),
     "only if it is large": dataset("row = self.data[index]\nif row.max() > 1:\n    row /= 255\nreturn row"),
@@ -247,7 +250,8 @@ SILENT: dict[str, str] = {
     ),
     "counters": dataset("self.seen[index] += 1\nreturn index", init="self.seen = np.zeros(9)"),
     "a cache": dataset(
-        "if index not in self.cache:\n    self.cache[index] = np.load(path)\nrow = self.cache[index]\nrow[:, 0] -= 1\nreturn row",
+        "if index not in self.cache:\n    self.cache[index] = np.load(path)\n"
+        "row = self.cache[index]\nrow[:, 0] -= 1\nreturn row",
         init="self.cache = {}",
         before="\npath = 'a.npy'\n",
     ),
