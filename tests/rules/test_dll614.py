@@ -43,6 +43,11 @@ VIEW = "row = self.data[index]  # DLL614\n"
 COLUMN = VIEW + "row[:, 0] -= 1\nreturn row"
 AUGMENT = "\ndef augment(points):\n    points[:, :3] *= random.uniform(0.8, 1.2)\n    return points\n"
 
+RECORD = (
+    "\nclass Sample:\n    def __init__(self, path):\n        self.boxes = np.load(path)\n\n"
+    "    @property\n    def centres(self):\n        return self.boxes.mean(0)\n"
+)
+
 FOUND: dict[str, str] = {
     "a column of an array of a list": dataset(COLUMN),
     "of an array": dataset(COLUMN, data="np.load(path)"),
@@ -118,6 +123,18 @@ FOUND: dict[str, str] = {
     "a helper that returns several": dataset(
         "row, label = self.row(index)  # DLL614\nrow[:, 0] -= 1\nreturn row, label",
         more="def row(self, index):\n    return self.data[index], self.labels[index]",
+    ),
+    "an attribute of an object": dataset(
+        "sample = self.data[index]  # DLL614\nsample.boxes[:, 0] -= 1\nreturn sample.boxes",
+        data="[Sample(one) for one in paths]",
+        before=RECORD,
+    ),
+    "what the caller reads": dataset(COLUMN, data="paths", loader="DataLoader(Rows([np.load(path)], path))"),
+    "a step in another object": dataset(
+        "return self.store.row(index)",
+        init="self.store = Store(paths)",
+        before="\nclass Store:\n    def __init__(self, paths):\n        self.rows = [np.load(one) for one in paths]\n\n"
+        "    def row(self, at):\n        row = self.rows[at]  # DLL614\n        row[:, 1] += 3\n        return row\n",
     ),
     "under an option": dataset(
         VIEW + "if self.augment:\n    row[:, 0] *= -1\nreturn row", loader="DataLoader(Rows(paths, path, True))"
@@ -238,6 +255,11 @@ SILENT: dict[str, str] = {
         more="def sample(self):\n    self.points = np.random.rand(9, 3, 3)",
         before="\ndef train(rows):\n    for epoch in range(9):\n        rows.sample()\n",
         loader="(train(rows), DataLoader(rows))",
+    ),
+    "what a property computes": dataset(
+        "sample = self.data[index]\ncentres = sample.centres\ncentres[0] -= 1\nreturn centres",
+        data="[Sample(one) for one in paths]",
+        before=RECORD,
     ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"

@@ -59,7 +59,7 @@ def _judged(project: Project, loader: Loader, overwrite: Overwrite) -> _Use | No
     """What a statement does with the workers of a loader; None if each epoch begins with the values that were read
     first, and the workers share nothing."""
     workers = loader.workers()
-    if not workers.possible:
+    if workers.kind in ("none", "opaque"):
         return _Use(overwrite, loader, "Without workers")
     if project.ask(Stores).persistent(loader) is not None:
         return _Use(overwrite, loader, "With persistent workers")

@@ -86,9 +86,13 @@ class KeptParts:
             case Name():
                 return self._named(expr, site, depth)
             case Attribute(base, attr):
-                part = self.of(base, site, depth) if attr in ATTRIBUTES else None
-                if part is None:
+                part = self.of(base, site, depth)
+                if part is None or (part.kind == "object" and not part.depth):
                     return self._kept_as(base, attr, expr, site)
+                if part.kind == "object":
+                    return None if self._computes(base, attr, site) else self._inside(part, expr, site)
+                if attr not in ATTRIBUTES:
+                    return None
                 return self._viewed(part, part.kind) if part.is_array else self._viewed(part) if attr == "T" else None
             case Subscript(Element(CallRef(index)), Constant(position)):
                 return self._looped(index, position, site, depth)
@@ -169,6 +173,14 @@ class KeptParts:
             else Part(holder, attr, kind, arrayed=kind in ("array", "tensor"), in_tensor=kind == "tensor")
         )
 
+    def _computes(self, base: Expr, attr: str, site: Site) -> bool:
+        """Whether an attribute of an object is a property, or one that item code sets."""
+        hierarchy = self.world.hierarchy
+        objects = [one for one in self.world.values.evaluate(base, site) if isinstance(one, Instance)]
+        return attr in self.set_by_items or any(
+            hierarchy.is_property(method) for one in objects for method in hierarchy.meant(one, attr)
+        )
+
     def _is_kept(self, holder: Class, attr: str) -> bool:
         """Whether an object has an attribute from its construction on, and keeps it: no method that is also called
         later sets it again."""
@@ -210,6 +222,9 @@ class KeptParts:
             return "container" if value.kind in ("list", "tuple", "comp") else None
         if isinstance(value, Mapping):
             return "container"
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            plain = not self.world.hierarchy.externals(value.of) and value.call >= 0
+            return "object" if plain else None
         if not isinstance(value, Instance) or not isinstance(value.of, External):
             return None
         name = canonical(value.of.name)
@@ -229,7 +244,7 @@ class KeptParts:
     @staticmethod
     def _viewed(part: Part, kind: Kind = "array") -> Part | None:
         """The view of a whole array; what a pickle holds is one if it has such views."""
-        return None if part.kind == "container" else replace(part, kind=kind, arrayed=True)
+        return None if part.kind in ("container", "object") else replace(part, kind=kind, arrayed=True)
 
     def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
         part = self.of(base, site, depth)
@@ -237,6 +252,8 @@ class KeptParts:
             return None
         axes = index.elements if isinstance(index, Tuple) else (index,)
         cut = any(isinstance(one, (Slice, Opaque)) for one in axes)
+        if part.kind == "object":
+            return None
         if part.kind == "container":
             return None if cut else self._inside(part, expr, site)
         text = isinstance(index, Constant) and isinstance(index.value, str)
@@ -253,11 +270,11 @@ class KeptParts:
 
     def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
         """An element of a list or dict, or of what a pickle holds."""
-        kind = self._kind(expr, site, inside=part.kind == "container")
+        kind = self._kind(expr, site, inside=part.kind in ("container", "object"))
         if kind is None:
             return None
         # An element of a list that is an array has dimensions; an element of that array may be a number.
-        arrayed = part.kind == "container" and kind in ("array", "tensor")
+        arrayed = part.kind in ("container", "object") and kind in ("array", "tensor")
         in_tensor = part.in_tensor or kind == "tensor"
         return replace(part, kind=kind, depth=part.depth + 1, arrayed=arrayed, in_tensor=in_tensor)
 

@@ -180,7 +180,9 @@ class _Search:
             if part is None or not self._is_data(run, part, event.target, event):
                 continue
             if part.kind == "tensor" or part.arrayed or self._is_array(run, event.target, event.detail.op):
-                if part.kind != "container" and self.repeats.adds_up(event.detail.op, event.value, part, site):
+                if part.kind not in ("container", "object") and self.repeats.adds_up(
+                    event.detail.op, event.value, part, site
+                ):
                     yield part, event.span, event.span, _assigned(event.target, event, run), site
             elif event.detail.op == "+" and _makes_list(event.value) and not part.is_array:
                 yield part, event.span, event.span, _assigned(event.target, event, run), site
@@ -194,7 +196,7 @@ class _Search:
                 continue
             site = self.world.call_site(run.file, index, run.run.frame)
             part = self.parts.of(changed, site)
-            if part is None or part.kind == "container" or not self._is_data(run, part, changed, None):
+            if part is None or part.kind in ("container", "object") or not self._is_data(run, part, changed, None):
                 continue
             given = [one.value for one in call.args if one.keyword != "out" and one.value != changed]
             if not any(self.repeats.normalizes(one, part, site) for one in given):
