@@ -136,6 +136,20 @@ FOUND: dict[str, str] = {
         before="\nclass Store:\n    def __init__(self, paths):\n        self.rows = [np.load(one) for one in paths]\n\n"
         "    def row(self, at):\n        row = self.rows[at]  # DLL614\n        row[:, 1] += 3\n        return row\n",
     ),
+    "the other way round": dataset(VIEW + "row[:] = row[::-1]\nreturn row"),
+    "a product": dataset(VIEW + "row[:, :3] = np.dot(row[:, :3], self.mean)\nreturn row"),
+    "words cut off": dataset(VIEW + "row['words'] = row['words'][1:]\nreturn row", data="json.load(open(path))"),
+    "a field by a function that calculates": dataset(
+        VIEW + "row['boxes'] = relative(row['boxes'], 640)\nreturn row",
+        data="json.load(open(path))",
+        before="\ndef relative(boxes, size):\n    return [one / size for one in boxes]\n",
+    ),
+    "each row by constants, in another file's manner": dataset(
+        "row, label = self.data[index, ...], self.labels[index]  # DLL614\nrow = normalize(row)\nreturn row, label",
+        data="np.vstack([np.load(one) for one in paths]).astype(np.float32).reshape((-1, 3, 32, 32))",
+        before="\ndef normalize(image):\n    for at in range(image.shape[0]):\n        image[at] = image[at] - 125.3\n"
+        "        image[at] = image[at] / 63.0\n    return image\n",
+    ),
     "under an option": dataset(
         VIEW + "if self.augment:\n    row[:, 0] *= -1\nreturn row", loader="DataLoader(Rows(paths, path, True))"
     ),
@@ -261,6 +275,23 @@ SILENT: dict[str, str] = {
         data="[Sample(one) for one in paths]",
         before=RECORD,
     ),
+    "a text that is cleaned": dataset(
+        "row = self.data[index]\nrow['text'] = clean(row['text'])\nreturn row",
+        data="json.load(open(path))",
+        before="\ndef clean(text):\n    return ' '.join(text.lower().split()[:50])\n",
+    ),
+    "a field of at most some length": dataset(
+        "row = self.data[index]\nrow['words'] = row['words'][:50]\nreturn row", data="json.load(open(path))"
+    ),
+    "a default": dataset(
+        "row = self.data[index]\nrow['n'] = row['n'] or 3\nrow['k'] = row['k'] if row['k'] else 4\nreturn row",
+        data="json.load(open(path))",
+    ),
+    "a list that is filtered": dataset(
+        "row = self.data[index]\nrow['words'] = [one for one in row['words'] if len(one) > 2]\nreturn row",
+        data="json.load(open(path))",
+    ),
+    "a number": dataset("row = self.data[index]\nrow['n'] = int(row['n'])\nreturn row", data="json.load(open(path))"),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
     ),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, List, Name, Opaque, Slice, Subscript, Tuple
-from dllint.facts.schema import Expr
-from dllint.inference.values import Site
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, List, Name, Opaque, Slice, Subscript, Tuple, UnaryOp
+from dllint.facts.schema import Expr, Operator
+from dllint.inference.values import External, Site
 from dllint.linking.expressions import walk
-from dllint.linking.source import last_name
+from dllint.linking.source import SourceFile, last_name
 from dllint.rules.data.kept_parts import KeptParts
 from dllint.rules.data.parts import Part
 
@@ -47,6 +47,23 @@ _OF_SHAPE = frozenset({"shape", "size", "ndim", "dtype", "dim", "device", "numel
 """Attributes and methods that tell nothing of the elements of an array."""
 _SHAPED = frozenset({"len", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "isinstance", "type"})
 """Functions that ask their argument for the same."""
+_OF_NUMBERS = frozenset({"*", "/", "-", "**", "@", "//"})
+"""Operators of numbers, arrays and tensors."""
+_REORDERING = frozenset({"transpose", "permute", "flip", "fliplr", "flipud", "roll", "rot90", "t", "dot", "matmul"})
+"""Functions and methods that do more if they are called again."""
+_FUNCTIONS = _REORDERING | {
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "power",
+    "einsum",
+    "mm",
+    "bmm",
+    "pad",
+    "warpAffine",
+}
+_CALCULATING = ("numpy.", "torch.", "cv2.")
 _KEEPING = frozenset({"|", "&", "%"})
 """Operators whose result is the same if they are applied again."""
 
@@ -65,27 +82,62 @@ class Repeats:
         return not self.normalizes(value, part, site)
 
     def differs(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
-        """Whether a value is computed from the elements that it replaces, or from others that the item replaces."""
-        if self._settles(value, target, site) or self.normalizes(value, part, site):
+        """Whether a value is calculated from the elements that it replaces, or from others that the item replaces."""
+        if not self._meets(target, value, part, site):
             return False
+        return self._calculates(target, value, part, site) and not self.normalizes(value, part, site)
+
+    def _meets(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
+        """Whether a value is made of the elements that it replaces, or of others that the item replaces."""
         if any(one == target for one in walk(value, site.file)):
             return True
+        whole = isinstance(target.index, Opaque) or target.index == Slice(None, None, None)
         own = _columns(target.index)
         # What a function does with the whole part may read other elements alone: `row["image"] = read(row)`.
         open_ended = not isinstance(target.index, (Slice, Opaque)) and any(
             isinstance(one, CallRef) for one, _ in self._behind(value, site)
         )
         for index in self.reads(value, site, part):
-            if index == target.index or (index is None and not open_ended):
+            if whole or index == target.index or (index is None and not open_ended):
                 return True
-            if index is None:
-                continue
-            read = _columns(index)
-            if own is not None and read is not None and own & read:
-                return True
-            if own is not None and read is not None and read & self._replaced(target.value, site):
+            read = None if index is None else _columns(index)
+            if own is not None and read is not None and (own | self._replaced(target.value, site)) & read:
                 return True
         return False
+
+    def _calculates(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
+        """Whether something is done with the elements that would change the result once more: arithmetic, another
+        order, a part cut off; not a conversion or a limit, which leave what they have already done."""
+        for one, where in self._behind(value, site):
+            match one:
+                case BinOp(op) if op not in _KEEPING:
+                    changes = True
+                case UnaryOp():
+                    changes = True
+                case Subscript(_, index):
+                    changes = _cuts(index) or (_permutes(index) and index != target.index)
+                case CallRef(index):
+                    changes = self._is_calculation(index, where)
+                case _:
+                    changes = False
+            if changes and any(True for _ in self.reads(one, where, part)):
+                return True
+        return False
+
+    def _is_calculation(self, index: int, site: Site) -> bool:
+        call = site.file.calls[index]
+        name = last_name(call.func)
+        if name in _SETTLING:
+            return False
+        targets = self.world.calls.targets(site.file, index, site.frame)
+        if targets:
+            return any(_has_arithmetic(one.function.file, one.function.scope) for one in targets)
+        if name in _REORDERING:
+            return True
+        callees = self.world.values.evaluate(call.func, site)
+        return any(
+            isinstance(one, External) and one.name.startswith(_CALCULATING) and name in _FUNCTIONS for one in callees
+        )
 
     def _replaced(self, base: Expr, site: Site) -> frozenset[object]:
         """The columns of an array that a function replaces."""
@@ -94,17 +146,6 @@ class Repeats:
             if store.base == base and not isinstance(store.key, str):
                 found |= _columns(store.key) or set()
         return frozenset(found)
-
-    @staticmethod
-    def _settles(value: Expr, target: Subscript, site: Site) -> bool:
-        """Whether a function is applied to the replaced element that returns the same if it is applied again."""
-        call = site.file.calls[value.index] if isinstance(value, CallRef) else None
-        if call is None or last_name(call.func) not in _SETTLING:
-            return False
-        given = [one.value for one in call.args]
-        if isinstance(call.func, Attribute):
-            given.append(call.func.value)
-        return target in given
 
     def lands_anywhere(self, key: Expr, value: Expr, part: Part, site: Site) -> bool:
         """Whether a store chooses its place at random: what other epochs have overwritten stays so."""
@@ -197,6 +238,30 @@ class Repeats:
                 waiting += [(one, where) for one in (call.func, *(argument.value for argument in call.args))]
             else:
                 waiting += [(one, where) for one in expr.children()]
+
+
+def _cuts(index: Expr) -> bool:
+    """Whether a slice takes less, or another order, of what it has already taken: `words[1:]`, `words[:-1]`."""
+    if not isinstance(index, Slice):
+        return False
+    upper = index.upper.value if isinstance(index.upper, Constant) else None
+    return index.lower not in (None, Constant(0)) or index.step is not None or (isinstance(upper, int) and upper < 0)
+
+
+def _permutes(index: Expr) -> bool:
+    """Whether an index lists the columns that it takes."""
+    last = index.elements[-1] if isinstance(index, Tuple) and index.elements else index
+    return isinstance(last, List) or (isinstance(last, Slice) and last.step is not None)
+
+
+def _has_arithmetic(file: SourceFile, scope: int) -> bool:
+    """Whether a function calculates with numbers, rather than with texts."""
+    events = file.scopes[scope].events
+    if any(isinstance(one.detail, Operator) and one.detail.op in _OF_NUMBERS for one in events):
+        return True
+    values = [one.value for one in events if one.kind in ("assign", "return") and one.value is not None]
+    parts = (part for value in values for part in walk(value, file))
+    return any(isinstance(part, BinOp) and part.op in _OF_NUMBERS for part in parts)
 
 
 def _tells_shape(expr: Expr, site: Site) -> bool:
