@@ -292,6 +292,9 @@ SILENT: dict[str, str] = {
         data="json.load(open(path))",
     ),
     "a number": dataset("row = self.data[index]\nrow['n'] = int(row['n'])\nreturn row", data="json.load(open(path))"),
+    "an average that is kept": dataset(
+        "self.seen[index] = 0.9 * self.seen[index] + 0.1\nreturn index", init="self.seen = np.zeros(9)"
+    ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
     ),

@@ -153,7 +153,7 @@ class _Search:
             site = self._site(run, store.event.region, store.event.span)
             target = Subscript(store.base, store.key)
             part = self.parts.of(store.base, site)
-            replaces = isinstance(store.base, Attribute) and run.picks(store.key) and run.expressions.count(target) > 1
+            replaces = isinstance(store.base, Attribute) and run.picks(store.key) and run.expressions.count(target) > 2
             if part is None or (part.taken is None and not replaces):
                 continue
             if not replaces and not self._is_data(run, part, store.base, store.event):
