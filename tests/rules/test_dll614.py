@@ -340,3 +340,49 @@ def test_changes_what_the_dataset_keeps(findings: Callable[..., Any], marks: Cal
 @pytest.mark.parametrize("case", SILENT)
 def test_changes_a_copy_or_nothing(findings: Callable[..., Any], case: str) -> None:
     assert findings({"data.py": SILENT[case]}, **SELECT) == set()
+
+
+WHEN: dict[str, tuple[str, str, str]] = {
+    "no workers": ("DataLoader(rows)", "warning", "Without workers, samples drift"),
+    "a number from an option": ("DataLoader(rows, num_workers=workers)", "warning", "If `workers` is 0, samples drift"),
+    "persistent workers": (
+        "DataLoader(rows, num_workers=2, persistent_workers=True)",
+        "warning",
+        "With persistent workers, samples drift",
+    ),
+    "forked in each epoch": (
+        "DataLoader(rows, num_workers=2, multiprocessing_context='fork')",
+        "info",
+        "Each forked worker copies the memory of `Rows.data`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WHEN)
+def test_what_happens_depends_on_the_workers(told: Callable[..., Any], case: str) -> None:
+    loader, severity, text = WHEN[case]
+    source = dataset(COLUMN, loader=loader).replace("def build(paths, path)", "def build(paths, path, workers)")
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.severity == severity
+    assert finding.text.startswith(text)
+
+
+def test_spawned_workers_share_tensors_and_no_arrays(told: Callable[..., Any]) -> None:
+    spawned = "DataLoader(rows, num_workers=2, multiprocessing_context='spawn')"
+
+    assert told({"data.py": dataset(COLUMN, loader=spawned)}, **SELECT) == ()
+    (finding,) = told({"data.py": dataset(COLUMN, data="torch.zeros(9, 3, 3)", loader=spawned)}, **SELECT)
+
+    assert (finding.severity, finding.start_methods) == ("warning", ("spawn",))
+    assert finding.text.startswith("Under spawn, samples drift from epoch to epoch")
+    assert finding.help == "Let each item change its own copy: `.clone()`"
+
+
+def test_all_statements_that_change_one_part_are_one_finding(told: Callable[..., Any]) -> None:
+    source = dataset(VIEW + "row[:, 0] -= 1\nrow[:, 1] *= 2\nreturn augment(row)", before=AUGMENT)
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert [one.span.line for one in finding.related if "in place" in one.message] == [28, 29, 12]
