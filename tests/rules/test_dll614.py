@@ -295,6 +295,14 @@ SILENT: dict[str, str] = {
     "an average that is kept": dataset(
         "self.seen[index] = 0.9 * self.seen[index] + 0.1\nreturn index", init="self.seen = np.zeros(9)"
     ),
+    "a tensor in shared memory": dataset(
+        "seen = self.seen\nseen[index] += torch.rand(1)\nreturn index",
+        init="self.seen = torch.zeros(9, 1)\nself.seen.share_memory_()",
+    ),
+    "a tensor that is put into shared memory at once": dataset(
+        "seen = self.seen\nseen[index] += torch.rand(1)\nreturn index",
+        init="self.seen = torch.zeros(9, 1).share_memory_()",
+    ),
     "a buffer": dataset(
         "self.buffer[:] = 0\nself.buffer[0] += index\nreturn self.buffer", init="self.buffer = np.zeros((9, 3))"
     ),

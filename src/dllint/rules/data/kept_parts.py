@@ -164,7 +164,7 @@ class KeptParts:
         if len(classes) != 1 or not all(isinstance(one, Instance) and one.of in classes for one in owners):
             return None
         (holder,) = classes
-        if not isinstance(holder, Class) or not self._is_kept(holder, attr):
+        if not isinstance(holder, Class) or not self._is_kept(holder, attr) or self._is_shared(holder, attr):
             return None
         kind = self._kind(expr, site)
         return (
@@ -191,6 +191,21 @@ class KeptParts:
                 once = one.initial and not self._runs_again(holder, one)
                 found[one.attr] = found.get(one.attr, True) and once
         return found.get(attr, False)
+
+    def _is_shared(self, holder: Class, attr: str) -> bool:
+        """Whether the class puts a tensor into shared memory, so that workers change it on purpose."""
+        for owner in self.world.hierarchy.line(holder):
+            for index in owner.file.facts.called.get("share_memory_", ()) if isinstance(owner, Class) else ():
+                assert isinstance(owner, Class)
+                func = owner.file.calls[index].func
+                if isinstance(func, Attribute) and isinstance(func.value, Attribute) and func.value.attr == attr:
+                    return True
+        kept = (one for one in self.project.datasets.kept(self.holders[holder]) if one.attr == attr)
+        return any(
+            isinstance(value, Instance) and isinstance(value.of, External) and "share_memory_" in value.of.name
+            for one in kept
+            for value in one.values
+        )
 
     def _runs_again(self, holder: Class, kept: Kept) -> bool:
         if kept.owner is None or kept.file.scopes[kept.scope].name == "__init__":
