@@ -292,15 +292,18 @@ SILENT: dict[str, str] = {
         data="json.load(open(path))",
     ),
     "a number": dataset("row = self.data[index]\nrow['n'] = int(row['n'])\nreturn row", data="json.load(open(path))"),
+    "what is noted of each item": dataset(
+        "seen = self.seen\nseen[index] += random.random()\nreturn index", init="self.seen = np.zeros(9)"
+    ),
     "an average that is kept": dataset(
         "self.seen[index] = 0.9 * self.seen[index] + 0.1\nreturn index", init="self.seen = np.zeros(9)"
     ),
     "a tensor in shared memory": dataset(
-        "seen = self.seen\nseen[index] += torch.rand(1)\nreturn index",
+        "seen = self.seen\nseen[0] += torch.rand(1)\nreturn index",
         init="self.seen = torch.zeros(9, 1)\nself.seen.share_memory_()",
     ),
     "a tensor that is put into shared memory at once": dataset(
-        "seen = self.seen\nseen[index] += torch.rand(1)\nreturn index",
+        "seen = self.seen\nseen[0] += torch.rand(1)\nreturn index",
         init="self.seen = torch.zeros(9, 1).share_memory_()",
     ),
     "a buffer": dataset(

@@ -158,6 +158,9 @@ class _Search:
                 continue
             if not replaces and not self._is_data(run, part, store.base, store.event):
                 continue
+            if not replaces and not part.depth and run.picks(store.key):
+                # What the object notes of each item.
+                continue
             operator = store.event.detail if isinstance(store.event.detail, Operator) else None
             if _counts(store.key, store.event):
                 continue
