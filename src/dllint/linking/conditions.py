@@ -73,7 +73,11 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
         case Attribute(value, attr) | Getter(value, attr):
             return f"{_render(value, file, depth)}.{attr}"
         case Subscript(value, index):
-            return f"{_render(value, file, depth)}[{_render(index, file, depth - 1)}]"
+            inside = _render(index, file, depth - 1)
+            if isinstance(index, Tuple) and len(index.elements) > 1 and depth > 1:
+                # `table[:, 0]`
+                inside = inside[1:-1]
+            return f"{_render(value, file, depth)}[{inside}]"
         case CallRef(number):
             call = file.calls[number]
             pieces = []

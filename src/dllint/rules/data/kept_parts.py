@@ -1,0 +1,400 @@
+"""Expressions in item code whose values share memory with what the dataset keeps: its arrays, tensors, lists and dicts,
+the parts of them, and views."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import (
+    Attribute,
+    CallRef,
+    Constant,
+    Element,
+    IfExp,
+    List,
+    Name,
+    Opaque,
+    Slice,
+    Subscript,
+    Tuple,
+    Walrus,
+)
+from dllint.facts.schema import Call, Event, Expr, Operator
+from dllint.inference import limits
+from dllint.inference.memo import Table
+from dllint.inference.values import (
+    NONE,
+    Class,
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Site,
+    Unknown,
+    Value,
+)
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, MAKERS, METHODS, canonical
+from dllint.libraries.numpy import VIEWS
+from dllint.libraries.records import LINES, OPAQUE, RECORDS, form
+from dllint.linking.bindings import Binding
+from dllint.linking.source import last_name
+from dllint.project.handles import Handles
+from dllint.project.kept_values import Kept
+from dllint.rules.data.parts import Kind, Part, Taken
+from dllint.rules.data.view_indices import ViewIndices
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_WHOLE_FILE = "torch.load"
+_SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_split", "split_with_sizes"})
+"""Functions and methods that return several views."""
+_CONVERTING = frozenset({"asarray", "as_tensor"})
+"""Functions that copy if they are asked for another type."""
+
+
+class KeptParts:
+    """Finds the parts of what one dataset keeps among the expressions of the code that reads an item of it."""
+
+    def __init__(self, project: Project, value: Instance) -> None:
+        self.project = project
+        self.world = project.world
+        self.runs = {(run.file.path, run.scope): run for run in project.item_code.all_runs(value)}
+        self.indices = ViewIndices(self.world, self.runs)
+        self._known: Table[Part | None] = {}
+        self._kept: dict[tuple[str, int], dict[str, bool]] = {}
+        assert isinstance(value.of, Class)
+        self.holders = {value.of: value}
+        for keeping in project.datasets.keeps(value):
+            if isinstance(keeping.holder.of, Class):
+                self.holders.setdefault(keeping.holder.of, keeping.holder)
+        stored = (store for run in self.runs.values() for store in run.file.stores(run.scope))
+        self.set_by_items = {store.key for store in stored if isinstance(store.key, str)}
+
+    def of(self, expr: Expr, site: Site, depth: int = 0) -> Part | None:
+        """The part that an expression surely is, on every way that leads to the site; None if it may be anything
+        else, a copy among them."""
+        if limits.ARRAY_STEPS.exceeded(depth):
+            return None
+        key = (expr, site)
+        return self.world.memory.remember(self._known, key, lambda: self._find(expr, site, depth + 1), None)
+
+    def _find(self, expr: Expr, site: Site, depth: int) -> Part | None:
+        match expr:
+            case Name():
+                return self._named(expr, site, depth)
+            case Attribute(base, attr):
+                part = self.of(base, site, depth)
+                if part is None or (part.kind == "object" and not part.depth):
+                    return self._kept_as(base, attr, expr, site)
+                if part.kind == "object":
+                    return None if self._computes(base, attr, site) else self._inside(part, expr, site)
+                if attr not in ATTRIBUTES:
+                    return None
+                return self._viewed(part, part.kind) if part.is_array else self._viewed(part) if attr == "T" else None
+            case Subscript(Element(CallRef(index)), Constant(position)):
+                return self._looped(index, position, site, depth)
+            case Subscript(CallRef() as call, Constant(int(position))) if (
+                part := self._result(call, site, depth, position)
+            ) is not None:
+                return part
+            case Subscript(base, index):
+                return self._item(base, index, expr, site, depth)
+            case Element(iterable):
+                return self._element(iterable, expr, site, depth)
+            case CallRef():
+                return self._result(expr, site, depth)
+            case Walrus():
+                return self.of(expr.value, site, depth)
+            case IfExp():
+                decided = self.world.values.truth(self.world.values.evaluate(expr.test, site))
+                ways = [part for part, on in ((expr.body, True), (expr.orelse, False)) if decided in (None, on)]
+                return _all([self.of(one, site, depth) for one in ways])
+        return None
+
+    # Names
+
+    def _named(self, expr: Name, site: Site, depth: int) -> Part | None:
+        found = self.world.symbols.lookup(expr.id, site)
+        return _all([self._bound(expr.id, *one, depth) for one in found])
+
+    def _bound(self, name: str, binding: Binding, where: Site, depth: int) -> Part | None:
+        event = binding.event
+        if binding.kind == "param":
+            return self._given(name, where, depth)
+        if binding.kind != "value" or event is None or binding.expr is None:
+            return None
+        if isinstance(event.detail, Operator):
+            part = self.of(Name(name), where, depth)
+            changed = part is not None and (part.kind == "tensor" or part.arrayed)
+            return part if changed else None
+        part = self.of(binding.expr, where, depth)
+        if part is None or part.taken is not None or not (part.depth or part.is_array):
+            return part
+        return replace(part, taken=Taken(where.file, event, binding.expr))
+
+    def _given(self, name: str, where: Site, depth: int) -> Part | None:
+        if where.frame is None or where.frame.actuals is None:
+            return None
+        bound = self.world.parameters.bound(Function(where.file, where.scope), name, where.frame)
+        actual = bound.actual
+        if bound.case != "actual" or actual is None or actual.expr is None or actual.site is None:
+            return None
+        part = self.of(actual.expr, actual.site, depth)
+        if part is None or part.taken is not None or not part.depth:
+            return part
+        call = self._statement(actual.site)
+        return part if call is None else replace(part, taken=Taken(actual.site.file, call, actual.expr))
+
+    @staticmethod
+    def _statement(site: Site) -> Event | None:
+        at = site.at
+        events = site.file.scopes[site.scope].events
+        return next((one for one in events if (one.span.line, one.span.column) == at), None)
+
+    # What objects keep
+
+    def _kept_as(self, base: Expr, attr: str, expr: Expr, site: Site) -> Part | None:
+        if attr in self.set_by_items:
+            return None
+        owners = self.world.values.evaluate(base, site)
+        classes = {one.of for one in owners if isinstance(one, Instance) and one.of in self.holders}
+        if len(classes) != 1 or not all(isinstance(one, Instance) and one.of in classes for one in owners):
+            return None
+        (holder,) = classes
+        if not isinstance(holder, Class) or not self._is_kept(holder, attr) or self._is_shared(holder, attr):
+            return None
+        kind = self._kind(expr, site)
+        return (
+            None
+            if kind is None
+            else Part(holder, attr, kind, arrayed=kind in ("array", "tensor"), in_tensor=kind == "tensor")
+        )
+
+    def _computes(self, base: Expr, attr: str, site: Site) -> bool:
+        """Whether an attribute of an object is a property, or one that item code sets."""
+        hierarchy = self.world.hierarchy
+        objects = [one for one in self.world.values.evaluate(base, site) if isinstance(one, Instance)]
+        return attr in self.set_by_items or any(
+            hierarchy.is_property(method) for one in objects for method in hierarchy.meant(one, attr)
+        )
+
+    def _is_kept(self, holder: Class, attr: str) -> bool:
+        """Whether an object has an attribute from its construction on, and keeps it: no method that is also called
+        later sets it again."""
+        found = self._kept.get(holder.key)
+        if found is None:
+            found = self._kept[holder.key] = {}
+            for one in self.project.datasets.kept(self.holders[holder]):
+                once = one.initial and not self._runs_again(holder, one)
+                found[one.attr] = found.get(one.attr, True) and once
+        return found.get(attr, False)
+
+    def _is_shared(self, holder: Class, attr: str) -> bool:
+        """Whether the class puts a tensor into shared memory, so that workers change it on purpose."""
+        for owner in self.world.hierarchy.line(holder):
+            for index in owner.file.facts.called.get("share_memory_", ()) if isinstance(owner, Class) else ():
+                assert isinstance(owner, Class)
+                func = owner.file.calls[index].func
+                if isinstance(func, Attribute) and isinstance(func.value, Attribute) and func.value.attr == attr:
+                    return True
+        kept = (one for one in self.project.datasets.kept(self.holders[holder]) if one.attr == attr)
+        return any(
+            isinstance(value, Instance) and isinstance(value.of, External) and "share_memory_" in value.of.name
+            for one in kept
+            for value in one.values
+        )
+
+    def _runs_again(self, holder: Class, kept: Kept) -> bool:
+        if kept.owner is None or kept.file.scopes[kept.scope].name == "__init__":
+            return False
+        made = self.project.datasets.construction.of_class(holder)
+        callers = self.world.calls.callers(Function(kept.file, kept.scope))
+        return (kept.file.path, kept.scope) in made and any(
+            one.call >= 0 and (one.file.path, one.file.calls[one.call].scope) not in made for one in callers
+        )
+
+    def _kind(self, expr: Expr, site: Site, inside: bool = False) -> Kind | None:
+        """What an expression certainly is, if it is in memory and shared; None if it may be anything else. An element
+        `inside` a list or dict is the same object, whatever it is."""
+        values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
+        kinds: set[Kind | None] = {self._kind_of(one) for one in values if not inside or not self._is_unknown(one)}
+        if None in kinds or not values:
+            return None
+        return kinds.pop() if len(kinds) == 1 else "unpickled"
+
+    def _is_unknown(self, value: Value) -> bool:
+        """Whether nothing is known of a value that would make it a handle or an object of the project."""
+        if isinstance(value, Unknown):
+            return True
+        outside = isinstance(value, Instance) and isinstance(value.of, External)
+        return outside and self._kind_of(value) is None and self.project.ask(Handles).opener(value) is None
+
+    def _kind_of(self, value: Value) -> Kind | None:
+        if isinstance(value, Display):
+            return "container" if value.kind in ("list", "tuple", "comp") else None
+        if isinstance(value, Mapping):
+            return "container"
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            plain = not self.world.hierarchy.externals(value.of) and value.call >= 0
+            return "object" if plain else None
+        if not isinstance(value, Instance) or not isinstance(value.of, External):
+            return None
+        name = canonical(value.of.name)
+        if name == "collections.defaultdict":
+            return "container"
+        if name.startswith(_WHOLE_FILE) or (form(name) or ("", 0))[0] in (OPAQUE, RECORDS, LINES):
+            return "unpickled"
+        array = self.project.arrays.of(value)
+        if array is None and name in MAKERS and MAKERS[name].shape == "same":
+            return "tensor" if MAKERS[name].library == "torch" else "array"
+        if array is None or not array.read or array.table:
+            return None
+        return "tensor" if array.library == "torch" else "array"
+
+    # Steps
+
+    @staticmethod
+    def _viewed(part: Part, kind: Kind = "array") -> Part | None:
+        """The view of a whole array; what a pickle holds is one if it has such views."""
+        return None if part.kind in ("container", "object") else replace(part, kind=kind, arrayed=True)
+
+    def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
+        part = self.of(base, site, depth)
+        if part is None:
+            return None
+        axes = index.elements if isinstance(index, Tuple) else (index,)
+        cut = any(isinstance(one, (Slice, Opaque)) for one in axes)
+        if part.kind == "object":
+            return None
+        if part.kind == "container":
+            return None if cut else self._inside(part, expr, site)
+        text = isinstance(index, Constant) and isinstance(index.value, str)
+        if part.is_array and text:
+            # A field of an archive or of a structured array.
+            return None
+        if not text and not all(self.indices.is_plain(one, site) for one in axes):
+            return None
+        if part.kind == "unpickled" and not isinstance(index, Tuple):
+            # The slice of a list is a copy.
+            return None if cut else self._inside(part, expr, site)
+        kind: Kind = "array" if part.kind == "unpickled" else part.kind
+        return replace(part, kind=kind, depth=part.depth + 1, arrayed=cut or self._is_matrix(base, site, len(axes)))
+
+    def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
+        """An element of a list or dict, or of what a pickle holds."""
+        kind = self._kind(expr, site, inside=part.kind in ("container", "object"))
+        if kind is None:
+            return None
+        # An element of a list that is an array has dimensions; an element of that array may be a number.
+        arrayed = part.kind in ("container", "object") and kind in ("array", "tensor")
+        in_tensor = part.in_tensor or kind == "tensor"
+        return replace(part, kind=kind, depth=part.depth + 1, arrayed=arrayed, in_tensor=in_tensor)
+
+    def _is_matrix(self, base: Expr, site: Site, axes: int) -> bool:
+        """Whether an array has more dimensions than `axes`, by the shape that it is created with."""
+        for value in self.world.values.evaluate(base, site):
+            made = value.file.calls[value.call] if isinstance(value, Instance) and value.file is not None else None
+            plain = isinstance(value, Instance) and isinstance(value.of, External) and "[" not in value.of.name
+            shape = made.args[0].value if made is not None and plain and made.args else None
+            if not isinstance(shape, Tuple) or len(shape.elements) <= axes:
+                return False
+        return True
+
+    def _looped(self, index: int, position: object, site: Site, depth: int) -> Part | None:
+        """What a loop over `enumerate`, `zip` or `items` binds to the target at a position."""
+        call = site.file.calls[index]
+        name, args = last_name(call.func), [one.value for one in call.args if one.keyword is None]
+        if name == "enumerate" and position == 1 and args:
+            return self.of(Element(args[0]), site, depth)
+        if name == "zip" and isinstance(position, int) and position < len(args):
+            return self.of(Element(args[position]), site, depth)
+        if name == "items" and position == 1 and isinstance(call.func, Attribute):
+            return self._element(call.func.value, Subscript(Element(CallRef(index)), Constant(1)), site, depth)
+        return None
+
+    def _element(self, iterable: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
+        call = site.file.calls[iterable.index] if isinstance(iterable, CallRef) else None
+        if call is not None and isinstance(call.func, Attribute) and call.func.attr == "values" and not call.args:
+            iterable = call.func.value
+        part = self.of(iterable, site, depth)
+        if part is None:
+            return None
+        if part.is_array:
+            return replace(part, depth=part.depth + 1, arrayed=self._is_matrix(iterable, site, 1))
+        return self._inside(part, expr, site)
+
+    # Calls
+
+    def _result(self, expr: CallRef, site: Site, depth: int, position: int | None = None) -> Part | None:
+        """What a call returns; with `position`, the element of the tuple that the project's function returns."""
+        call = site.file.calls[expr.index]
+        if (
+            position is None
+            and isinstance(call.func, Attribute)
+            and (part := self.of(call.func.value, site, depth)) is not None
+        ):
+            if call.func.attr == "get" and call.args and part.kind in ("container", "unpickled"):
+                return self._inside(part, expr, site)
+            return self._of_method(part, call)
+        callees = self.world.calls.callees(site.file, expr.index, site.frame)
+        return _all([self._returned(one, expr, site, depth, position) for one in callees])
+
+    def _of_method(self, part: Part, call: Call) -> Part | None:
+        """What a method of an array or tensor returns, if it is a view."""
+        name = last_name(call.func)
+        if part.kind != "tensor":
+            return self._viewed(part) if name in VIEWS else None
+        operation = METHODS.get(name)
+        if operation is None or operation.effect != HOLDS or operation.unless == "type" or name in _SEVERAL:
+            return None
+        if operation.unless == "arguments" and call.args:
+            return None
+        return self._viewed(part, "array" if name == "numpy" else "tensor")
+
+    def _returned(self, callee: Value, expr: CallRef, site: Site, depth: int, position: int | None) -> Part | None:
+        call = site.file.calls[expr.index]
+        if isinstance(callee, External):
+            if position is not None:
+                return None
+            library, _, name = canonical(callee.name).rpartition(".")
+            operation = FUNCTIONS.get(f"{library}.{name}")
+            same = operation is not None and operation.effect == HOLDS and name not in _SEVERAL
+            if library not in ("numpy", "torch") or not call.args or not (same or name in VIEWS):
+                return None
+            if name in _CONVERTING and len(call.args) > 1:
+                return None
+            part = self.of(call.args[0].value, site, depth)
+            return None if part is None else self._viewed(part, "tensor" if library == "torch" else "array")
+        targets = self.world.calls.targets(site.file, expr.index, site.frame)
+        found: list[Part | None] = []
+        for target in targets:
+            file, scope = target.function.file, target.function.scope
+            if file.scopes[scope].is_generator or target.guessed:
+                return None
+            for event in file.scopes[scope].events_of("return"):
+                where = Site(file, scope, event.region, (event.span.line, event.span.column), target.frame)
+                if not self.world.impossible(where):
+                    value = event.value if position is None else _at(event.value, position)
+                    found.append(self.of(value, where, depth) if value is not None else None)
+        return _all(found)
+
+
+def _at(expr: Expr | None, position: int) -> Expr | None:
+    """The element at a position of a tuple as written."""
+    elements = expr.elements if isinstance(expr, (Tuple, List)) else ()
+    return elements[position] if 0 <= position < len(elements) else None
+
+
+def _all(parts: list[Part | None]) -> Part | None:
+    """The first of several parts, if all ways lead to one; those of different kinds may be a number."""
+    known = [one for one in parts if one is not None]
+    if not known or len(known) < len(parts):
+        return None
+    first = known[0]
+    if any(one.key != first.key for one in known):
+        return None
+    return replace(first, arrayed=all(one.arrayed for one in known))

@@ -1,0 +1,52 @@
+"""A part of what the dataset keeps, as item code takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dllint.facts.schema import Event, Expr
+from dllint.inference.values import Class
+from dllint.linking.source import SourceFile
+
+Kind = Literal["array", "tensor", "container", "object", "unpickled"]
+"""What a part is: an array of NumPy's, a tensor, a list or dict, an object of the project, or what a pickle holds: any
+of these, or a number."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Where item code takes a part of what the dataset keeps: `row = self.rows[index]`."""
+
+    file: SourceFile
+    event: Event
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of what an object keeps as `attr`, without a copy.
+
+    Attributes:
+        holder: the class of the object.
+        depth: how many elements of elements it is; 0 for the attribute itself.
+        arrayed: whether it is an array of at least one dimension, rather than maybe a number.
+        in_tensor: whether the dataset keeps it in a tensor, also where item code views that as an array.
+        taken: the first statement that binds it to a name; None if it has no name yet.
+    """
+
+    holder: Class
+    attr: str
+    kind: Kind
+    depth: int = 0
+    arrayed: bool = False
+    in_tensor: bool = False
+    taken: Taken | None = None
+
+    @property
+    def key(self) -> tuple[tuple[str, int], str]:
+        return self.holder.key, self.attr
+
+    @property
+    def is_array(self) -> bool:
+        return self.kind in ("array", "tensor")
