@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, Element, Entered, List, Name, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations
-from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
 from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Handler
@@ -20,7 +19,6 @@ from dllint.inference.narrowing import is_instance, listed_classes
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
-    Actuals,
     Class,
     Const,
     Display,
@@ -230,21 +228,6 @@ def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | No
             groups += world.mappings.item(value, key)
         groups += default
     return tuple(dict.fromkeys(groups)) or None
-
-
-def _field(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The default of `field(default=…)`, `Field(…)` or `attr.ib(…)`."""
-    for argument in file.calls[index].args:
-        if argument.keyword == "default" or argument.keyword is None:
-            return world.values.evaluate(argument.value, site)
-        if argument.keyword in ("default_factory", "factory"):
-            found: list[Value] = []
-            for value in world.values.evaluate(argument.value, site):
-                called = isinstance(value, (Class, Function)) or (isinstance(value, External) and "." in value.name)
-                given = Given(file, index, site.frame, Actuals(), ("factory",))
-                found += world.values.result(value, given) if called else (UNKNOWN,)
-            return tuple(dict.fromkeys(found))
-    return (UNKNOWN,)
 
 
 def _environment(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -527,10 +510,6 @@ RESULTS: dict[str, Handler] = {
     "torch.Generator().manual_seed": receiver,
     **{f"torch.nn.Module().{name}": receiver for name in _RETURNING_SELF},
     "contextlib.ExitStack().enter_context": _entered,
-    "dataclasses.field": _field,
-    "pydantic.Field": _field,
-    "attr.ib": _field,
-    "attrs.field": _field,
     "os.environ.get": _environment,
     "os.getenv": _environment,
     "typer.Option": _option,
