@@ -120,16 +120,17 @@ class Imports:
             for other in self.world.files.values():
                 for scope, event, imported in other.imports():
                     if scope == 0:
-                        for path in self._reached(other, imported):
+                        for path in self.reached(other, imported):
                             if path != other.path:
                                 self._importers.setdefault(path, {}).setdefault(other.path, event)
         return [(self.world.files[path], event) for path, event in self._importers.get(file.path, {}).items()]
 
     def imported_by(self, file: SourceFile) -> set[str]:
         """The files that the import statements of a file name."""
-        return {path for _, _, imported in file.imports() for path in self._reached(file, imported)}
+        return {path for _, _, imported in file.imports() for path in self.reached(file, imported)}
 
-    def _reached(self, file: SourceFile, imported: ImportedName) -> set[str]:
+    def reached(self, file: SourceFile, imported: ImportedName) -> set[str]:
+        """Return the files of the project that an import statement names: a module, and a module inside it."""
         module, name, _, level = imported
         reached = self.find(file, module, level)
         if reached is None and name:

@@ -12,17 +12,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.edges import Target
-from dllint.inference.values import Const, External, Frame, Function, Instance, Site
+from dllint.inference.values import Frame, Function, Instance, Site
+from dllint.libraries.click import run_after
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.index import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.caller_conditions import restated
 from dllint.project.launches import Launch, Launches
+from dllint.project.modules_run import modules_run
 from dllint.project.required_methods import RequiredMethods
+from dllint.project.set_calls import SetCall, set_calls
 from dllint.project.upstream import Upstream
 from dllint.span import Span
 
@@ -99,15 +101,6 @@ class Arrival:
         return tuple(reversed(hops))
 
 
-class SetCall(NamedTuple):
-    """A call of `multiprocessing.set_start_method`."""
-
-    file: SourceFile
-    call: int
-    methods: tuple[str, ...]
-    force: bool
-
-
 class StartMethods:
     """Finds the start methods in force at a place."""
 
@@ -177,35 +170,7 @@ class StartMethods:
     def set_calls(self) -> list[SetCall]:
         """All calls of `set_start_method`, with the methods that they can set."""
         if self._sets is None:
-            self._sets = []
-            names = {"set_start_method"}
-            for file in self.world.files.values():
-                for _, _, imported in file.imports():
-                    if imported.name == "set_start_method" and imported.alias:
-                        names.add(imported.alias)
-            for name in sorted(names):
-                for file, index in self.world.called(name):
-                    site = self.world.call_site(file, index, None)
-                    values = self.world.values.evaluate(file.calls[index].func, site)
-                    if self.world.unreached(site) or not any(
-                        isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method"
-                        for v in values
-                    ):
-                        continue
-                    actuals = self.world.actuals(file, index, None)
-                    method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
-                    force = actuals.keywords.get("force") or (
-                        actuals.positional[1] if len(actuals.positional) > 1 else None
-                    )
-                    if method is None or method.site is None:
-                        continue
-                    methods = tuple(
-                        value.value
-                        for value in self.world.values.evaluate(method.expr, method.site)
-                        if isinstance(value, Const) and value.value in METHODS
-                    )
-                    forced = force is not None and force.expr == Constant(True)
-                    self._sets.append(SetCall(file, index, methods, forced))
+            self._sets = list(set_calls(self.world))
         return self._sets
 
     def arrivals(self) -> dict[tuple[str, int], list[Arrival]]:
@@ -315,6 +280,9 @@ class StartMethods:
                 entry = where.scopes[scope]
                 if entry.kind == "lambda":
                     continue
+                for command in run_after(self.world, Function(where, scope)):
+                    hop = Hop(where, entry.header, f"{entry.name} runs before the command {command.name}")
+                    todo.append((command.file, command.scope, (0, 0), conditions, (hop, *through), None))
                 for caller in self.world.calls.callers(Function(where, scope)):
                     if caller.call < 0 or self.launches.at(caller.file, caller.call):
                         continue
@@ -378,6 +346,18 @@ class StartMethods:
             for scope in (arrival.scope, *self._inline_lambdas(arrival.file, arrival.scope)):
                 for index in arrival.file.calls_of(scope):
                     queue.extend(self._step(arrival, index))
+            queue.extend(self._modules(arrival))
+
+    def _modules(self, arrival: Arrival) -> Iterator[Arrival]:
+        """The modules that the function runs for the first time."""
+        for one in modules_run(self.world, arrival.file, arrival.scope, arrival.after):
+            if (one.statement.line, one.statement.column) < arrival.until:
+                hop = Hop(arrival.file, one.statement, one.text)
+                until = min(self._forced.get((one.module.path, 0), [_NOWHERE]))
+                conditions = [*arrival.conditions, one.condition]
+                yield Arrival(
+                    *(arrival.origin, one.module, 0, None, (0, 0), until, arrival, hop, conditions, arrival.depth + 1)
+                )
 
     def _inline_lambdas(self, file: SourceFile, scope: int) -> list[int]:
         return [child for child in file.children.get(scope, ()) if file.scopes[child].kind == "lambda"]

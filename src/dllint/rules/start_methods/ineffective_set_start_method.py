@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.wording import said
 from dllint.finding import Finding, Place
 from dllint.project import Project
-from dllint.project.start_methods import SetCall
+from dllint.project.set_calls import SetCall
 from dllint.rules.start_methods.method_settings import MethodSettings
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach, runs_when_imported
-from dllint.project.start_methods import SetCall
+from dllint.project.set_calls import SetCall
 from dllint.span import Span
 
 if TYPE_CHECKING:
