@@ -111,6 +111,7 @@ class Imports:
                     if inner is not None and inner not in seen:
                         seen.add(inner)
                         todo.append(inner)
+                        found.update(dict.fromkeys(self.starred_modules(inner)))
         return list(found)
 
     def importers(self, file: SourceFile) -> list[tuple[SourceFile, Event]]:
@@ -167,6 +168,7 @@ class Imports:
             path = self.find(file, module, level)
             if path is not None:
                 values = self.member(path, name) if self._exports(path, name) else ()
+                values = values or (self.submodule(path, name) if name in self.starred_modules(path) else ())
                 if values:
                     found = values
                     break
@@ -194,6 +196,17 @@ class Imports:
         underscore."""
         listed = self.world.memory.remember(self._listed, path, lambda: self._in_all(path), None)
         return not name.startswith("_") if listed is None else name in listed
+
+    def starred_modules(self, path: str) -> list[str]:
+        """Return the modules inside a package that `from package import *` imports: those that its `__all__` lists; all
+        of them if what it lists is unknown, as where it lists the files of the directory."""
+        file = self.world.files.get(path)
+        if file is None or not path.endswith("__init__.py") or _ALL not in file.bindings(0):
+            return []
+        listed = self.world.memory.remember(self._listed, path, lambda: self._in_all(path), None)
+        prefix = f"{self.world.index.module_name(path)}."
+        inside = [one[len(prefix) :] for one in self.world.index.beginning(path, prefix)]
+        return inside if listed is None else [one for one in inside if one in listed]
 
     def _in_all(self, path: str) -> frozenset[object] | None:
         """Return the names in the `__all__` of a module; None if it has none, or if not all are known."""

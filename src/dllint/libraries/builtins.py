@@ -39,6 +39,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.evaluated_names import evaluated
 from dllint.libraries.index import canonical, refuses
 from dllint.linking.assignments import whose_dict
 from dllint.linking.source import last_name
@@ -500,7 +501,7 @@ RESULTS: dict[str, Handler] = {
     "functools.reduce": _reduced,
     "type": _type,
     "getattr": by_name.attribute,
-    "eval": by_name.evaluated,
+    "eval": evaluated,
     "dict().get": _get,
     "dict().pop": _get,
     "dict().setdefault": _get,

@@ -96,29 +96,6 @@ def _any_class(world: Engine, base: Value) -> Values:
     return world.classes_of(base) if isinstance(base, Module) else ()
 
 
-def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """Return what `eval("models." + name)` names; only dotted names are evaluated."""
-    found: list[Value] = []
-    for text in first_argument(world, file, index, site) or ():
-        known = text.value if isinstance(text, Const) else text.prefix if isinstance(text, Pattern) else None
-        *parts, last = known.split(".") if isinstance(known, str) else ("",)
-        if not all(part.isidentifier() for part in parts) or not (parts or last.isidentifier()):
-            found.append(UNKNOWN)
-            continue
-        expr: Expr | None = None
-        for part in parts:
-            expr = Name(part) if expr is None else Attribute(expr, part)
-        if isinstance(text, Const):
-            found += world.values.evaluate(Name(last) if expr is None else Attribute(expr, last), site)
-        elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
-            for base in world.values.evaluate(expr, site):
-                members = world.members_like(base, Pattern(last, text.suffix, text.inner))
-                found += members if members and not limits.MEMBERS.exceeded(len(members)) else (UNKNOWN,)
-        else:
-            found.append(UNKNOWN)
-    return tuple(dict.fromkeys(found))
-
-
 def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """Return the modules that `import_module(name)` can return; an instance of the function stands for an unknown
     module."""
