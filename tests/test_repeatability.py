@@ -52,7 +52,7 @@ from dllint.config import Settings
 from dllint.facts.extract import extract
 from dllint.inference.engine import World
 from dllint.libraries.knowledge import Libraries
-from dllint.project.loaders import find_loaders
+from dllint.project.loader_search import find_loaders
 world = World({"train.py": extract(sys.stdin.read())}, Settings(), Libraries)
 print([loader.span.line for loader in find_loaders(world)], dict(world.limits))
 """

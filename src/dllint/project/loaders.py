@@ -1,16 +1,14 @@
-"""The calls that construct DataLoaders, and the values of their arguments."""
+"""DataLoaders: the calls that construct them, and the values of their arguments."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name, Opaque, Subscript
+from dllint.facts.nodes import Attribute, Name, Opaque
 from dllint.facts.schema import Expr, Param
-from dllint.inference import limits
 from dllint.inference.constructors import Reached, reaching
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
@@ -33,13 +31,11 @@ from dllint.inference.values import (
 from dllint.libraries import contexts
 from dllint.libraries.contents import held_by
 from dllint.libraries.facets import LoaderApi
-from dllint.libraries.filled_classes import FILLS_OPTIONS
-from dllint.libraries.index import ALIASES, LOADERS, WRAPPERS, canonical
-from dllint.libraries.registries import BUILDING
+from dllint.libraries.index import LOADERS, WRAPPERS, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
-from dllint.project.trainers import given_to_trainers
+from dllint.project.trainers import fed_to, given_to_trainers
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
@@ -302,6 +298,8 @@ class Loader:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         if self.api.wraps:
             return (Instance(External(self.api.wraps), self.file, self.call, frame),)
+        if self.api.fed_by:
+            return fed_to(self.world, self.api, (self.file, self.call))
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         found = self.world.knowledge.described(found) if self.api.forks else found
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
@@ -391,7 +389,7 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
     if isinstance(value, Class):
         for name in world.hierarchy.externals(value):
             found = loader_api(world, External(name))
-            if found is not None and (found[0].dataset or found[0].trainers):
+            if found is not None and (found[0].dataset or found[0].trainers or found[0].fed_by):
                 return found[0], value.name
         qualified = f"{world.index.module_name(value.file.path)}.{value.name}"
         if qualified in world.settings.loaders or value.name in world.settings.loaders:
@@ -400,86 +398,6 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
     if isinstance(value, Partial):
         return loader_api(world, value.function)
     return None
-
-
-def find_loaders(world: World) -> Iterator[Loader]:
-    """All calls of the project that construct a DataLoader, in the order of the files."""
-    names = {name.rsplit(".", 1)[-1] for name in (*_in_reach(world), *world.settings.loaders)}
-    names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
-    own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
-    names |= own
-    # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
-    todo = deque(sorted(names))
-    while todo:
-        name = todo.popleft()
-        for alias in sorted({*world.aliases(name), *world.calls.parameters_given(name)}):
-            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
-                names.add(alias)
-                todo.append(alias)
-    named = ((file.path, index) for name in names for file, index in world.called(name))
-    unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed, *_called_at_once(world, names)})
-    for path, index in calls:
-        file = world.files[path]
-        call = file.calls[index]
-        if isinstance(call.func, Attribute) and call.func.attr == "__init__":
-            continue
-        site = world.call_site(file, index, None)
-        for value in world.values.evaluate(call.func, site):
-            found = loader_api(world, value)
-            if found is not None:
-                if not world.unreached(site):
-                    yield Loader(world, file, index, value, *found)
-                break
-    for file, index, name in world.knowledge.described_loaders():
-        yield Loader(world, file, index, External(name), LOADERS[name], "DataLoader")
-    for name in sorted(FILLS_OPTIONS):
-        for file, index in world.called(name):
-            yield from _filled_options(world, file, index)
-    for name in sorted(BUILDING | world.knowledge.instantiating):
-        for file, index in world.called(name):
-            for value in world.knowledge.built(file, index, None):
-                found = loader_api(world, value)
-                if found is not None:
-                    yield Loader(world, file, index, value, *found)
-                    break
-
-
-def _filled_options(world: World, file: SourceFile, index: int) -> Iterator[Loader]:
-    """The trainer options among the objects whose fields a call fills."""
-    for made in world.values.evaluate(CallRef(index), world.call_site(file, index, None)):
-        for one in world.mappings.flattened(made):
-            if isinstance(one, Instance) and one.file is file and one.call == index:
-                found = loader_api(world, one.of)
-                if found is not None and found[0].trainers:
-                    yield Loader(world, file, index, one.of, *found)
-
-
-def _in_reach(world: World) -> Iterator[str]:
-    """The APIs that can construct a DataLoader in this project.
-
-    An API with a lower-case name, as variables have, counts only if its package is imported: otherwise following
-    everything that a variable of that name is bound to would visit most of a program.
-    """
-    imported = {name for file in world.files.values() for name in file.imported_packages()}
-    for name in LOADERS:
-        package, _, rest = name.partition(".")
-        if package in imported or not rest.rpartition(".")[2].islower():
-            yield name
-
-
-def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
-    """The calls whose callee is itself a call of `partial` or of a function that may return a loader class, or a class
-    with type arguments.
-
-    Examples: `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`, `DataLoader[Batch](rows)`.
-    """
-    names = {"partial", *world.aliases("partial")} | {one[:-2] for one in loaders if one.endswith("()")}
-    for file, index in world.called(""):
-        func = file.calls[index].func
-        of_call = isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names
-        if of_call or (isinstance(func, Subscript) and last_name(func.value) in loaders):
-            yield file.path, index
 
 
 def _given(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:

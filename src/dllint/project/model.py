@@ -40,7 +40,8 @@ from dllint.project.dataset_and_workers import goes_with_workers, has_workers_in
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
 from dllint.project.launches import Launches
-from dllint.project.loaders import Loader, find_loaders
+from dllint.project.loader_search import find_loaders
+from dllint.project.loaders import Loader
 from dllint.project.programs import Programs
 from dllint.project.regimes import Chains, find_regimes, without
 from dllint.project.regimes import Regime as Regime

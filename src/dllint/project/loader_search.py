@@ -1,0 +1,99 @@
+"""The calls of the project that construct DataLoaders."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Subscript
+from dllint.inference import limits
+from dllint.inference.values import External, Instance
+from dllint.libraries.filled_classes import FILLS_OPTIONS
+from dllint.libraries.index import ALIASES, LOADERS
+from dllint.libraries.registries import BUILDING
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader, loader_api
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+def find_loaders(world: World) -> Iterator[Loader]:
+    """All calls of the project that construct a DataLoader, in the order of the files."""
+    names = {name.rsplit(".", 1)[-1] for name in (*_in_reach(world), *world.settings.loaders)}
+    names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
+    own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
+    names |= own
+    # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
+    todo = deque(sorted(names))
+    while todo:
+        name = todo.popleft()
+        for alias in sorted({*world.aliases(name), *world.calls.parameters_given(name)}):
+            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
+                names.add(alias)
+                todo.append(alias)
+    named = ((file.path, index) for name in names for file, index in world.called(name))
+    unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
+    calls = sorted({*named, *unnamed, *_called_at_once(world, names)})
+    for path, index in calls:
+        file = world.files[path]
+        call = file.calls[index]
+        if isinstance(call.func, Attribute) and call.func.attr == "__init__":
+            continue
+        site = world.call_site(file, index, None)
+        for value in world.values.evaluate(call.func, site):
+            found = loader_api(world, value)
+            if found is not None:
+                if not world.unreached(site):
+                    yield Loader(world, file, index, value, *found)
+                break
+    for file, index, name in world.knowledge.described_loaders():
+        yield Loader(world, file, index, External(name), LOADERS[name], "DataLoader")
+    for name in sorted(FILLS_OPTIONS):
+        for file, index in world.called(name):
+            yield from _filled_options(world, file, index)
+    for name in sorted(BUILDING | world.knowledge.instantiating):
+        for file, index in world.called(name):
+            for value in world.knowledge.built(file, index, None):
+                found = loader_api(world, value)
+                if found is not None:
+                    yield Loader(world, file, index, value, *found)
+                    break
+
+
+def _filled_options(world: World, file: SourceFile, index: int) -> Iterator[Loader]:
+    """The trainer options among the objects whose fields a call fills."""
+    for made in world.values.evaluate(CallRef(index), world.call_site(file, index, None)):
+        for one in world.mappings.flattened(made):
+            if isinstance(one, Instance) and one.file is file and one.call == index:
+                found = loader_api(world, one.of)
+                if found is not None and found[0].trainers:
+                    yield Loader(world, file, index, one.of, *found)
+
+
+def _in_reach(world: World) -> Iterator[str]:
+    """The APIs that can construct a DataLoader in this project.
+
+    An API with a lower-case name, as variables have, counts only if its package is imported: otherwise following
+    everything that a variable of that name is bound to would visit most of a program.
+    """
+    imported = {name for file in world.files.values() for name in file.imported_packages()}
+    for name in LOADERS:
+        package, _, rest = name.partition(".")
+        if package in imported or not rest.rpartition(".")[2].islower():
+            yield name
+
+
+def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
+    """The calls whose callee is itself a call of `partial` or of a function that may return a loader class, or a class
+    with type arguments.
+
+    Examples: `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`, `DataLoader[Batch](rows)`.
+    """
+    names = {"partial", *world.aliases("partial")} | {one[:-2] for one in loaders if one.endswith("()")}
+    for file, index in world.called(""):
+        func = file.calls[index].func
+        of_call = isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names
+        if of_call or (isinstance(func, Subscript) and last_name(func.value) in loaders):
+            yield file.path, index
