@@ -177,7 +177,7 @@ class Knowledge(Protocol):
         """Return the value that a library is known to put under a name of a module or of an object in it; for a
         function or class, the value that a decorator puts there."""
 
-    def configured_classes(self) -> Values:
+    def configured_classes(self, keys: tuple[str, ...] = ()) -> Values:
         """Return the project classes that its configuration files name, with `CHOSEN`; empty if they name none."""
 
     def entries(self, registry: Instance) -> Values:

@@ -301,8 +301,8 @@ class Libraries:
             return self.flags.value(name) if owner.name == absl.FLAGS else ()
         return (ray.REMOTE[name],) if name in ray.REMOTE else ()
 
-    def configured_classes(self) -> Values:
-        return self.named.configured()
+    def configured_classes(self, keys: tuple[str, ...] = ()) -> Values:
+        return self.named.configured(keys)
 
     def entries(self, registry: Instance) -> Values:
         return self.registries.entries(registry)
