@@ -19,6 +19,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.idle_draws import is_idle
+from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class InheritedGenerators:
         """
         if any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values):
             return
-        runs = self.project.worker_runs(loader)
+        runs = self.project.ask(OptionalStarts).runs(loader)
         if any(
             str(last_name(run.file.calls[index].func)) in WORKER_INFO
             for run in runs
