@@ -87,10 +87,10 @@ def _filled(file: SourceFile, expr: CallRef) -> list[str | Expr] | None:
         fields = list(Formatter().parse(text.value))
     except ValueError:
         return None
-    for number, (literal, name, _, _) in enumerate(fields):
+    for number, (literal, name, form, conversion) in enumerate(fields):
         found += [literal] if literal else []
         value = None if name is None else given.get(name or str(number))
-        if name is not None and value is None:
+        if form or conversion or (name is not None and value is None):
             return None
         found += [value] if value is not None else []
     return found
