@@ -22,7 +22,7 @@ from dllint.linking.conditions import Atom, atoms, contradict, render, under_mai
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.caller_conditions import restated
 from dllint.project.launches import Launch, Launches
-from dllint.project.modules_run import modules_run
+from dllint.project.modules_run import ModuleRun, modules_run
 from dllint.project.required_methods import RequiredMethods
 from dllint.project.set_calls import SetCall, set_calls
 from dllint.project.upstream import Upstream
@@ -118,6 +118,7 @@ class StartMethods:
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
         self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
+        self._runs: dict[tuple[str, int, tuple[int, int]], list[ModuleRun]] = {}
         self._asserted: dict[tuple[str, int], list[tuple[tuple[int, int], int, list[Atom]]]] = {}
 
     def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Arrival]:
@@ -350,7 +351,10 @@ class StartMethods:
 
     def _modules(self, arrival: Arrival) -> Iterator[Arrival]:
         """The modules that the function runs for the first time."""
-        for one in modules_run(self.world, arrival.file, arrival.scope, arrival.after):
+        key = (arrival.file.path, arrival.scope, arrival.after)
+        if key not in self._runs:
+            self._runs[key] = list(modules_run(self.world, arrival.file, arrival.scope, arrival.after))
+        for one in self._runs[key]:
             if (one.statement.line, one.statement.column) < arrival.until:
                 hop = Hop(arrival.file, one.statement, one.text)
                 until = min(self._forced.get((one.module.path, 0), [_NOWHERE]))
