@@ -87,6 +87,14 @@ def build(train):
 
 loaders = build(True), build(False)
 """,
+    "for datasets of one kind": OWN
+    + """
+def build(rows):
+    draws = isinstance(rows, Rows)
+    return DataLoader(rows, num_workers=4, worker_init_fn=seed_worker if draws else None)
+
+loaders = build(Rows()), build([1, 2])
+""",
     "in a branch that decides more": OWN
     + """
 options = {"num_workers": 0}

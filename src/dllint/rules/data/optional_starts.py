@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Constant, IfExp
+from dllint.facts.nodes import CallRef, Constant, IfExp, Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.origins import Origins
 from dllint.inference.values import NONE, Actual, Site
-from dllint.linking.source import SourceFile
+from dllint.linking.expressions import walk
 from dllint.project.loaders import Loader, written
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.worker_options import leaves
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 START = "worker_init_fn"
+_ORDER = frozenset({"batch_size", "shuffle", "sampler", "batch_sampler", "drop_last", "pin_memory", "timeout"})
+"""Arguments that decide neither what workers run nor whether there are any."""
 
 
 class OptionalStarts:
@@ -48,11 +51,19 @@ class OptionalStarts:
         found = loader.argument(START)
         if not found.values or not (found.absent or NONE in found.values):
             return False
-        tests = list(self._tests(loader))
-        words: set[str] = set().union(*(leaves(test, file) for test, file in tests))
+        words = set().union(*(self._words(test, site, 0) for test, site in self._tests(loader)))
         return bool(words) and not words & self._read(loader)
 
-    def _tests(self, loader: Loader) -> Iterator[tuple[Expr, SourceFile]]:
+    def _words(self, expr: Expr, site: Site, depth: int) -> set[str]:
+        """The names that an expression reads, and those that its variables are computed from."""
+        found = leaves(expr, site.file)
+        if limits.SAMENESS_DEPTH.exceeded(depth):
+            return found
+        inner = (one for one in walk(expr, site.file) if isinstance(one, Name))
+        steps = (step for one in inner for step in self.origins.expressions(one, site))
+        return found.union(*(self._words(step.expr, step.site, depth + 1) for step in steps))
+
+    def _tests(self, loader: Loader) -> Iterator[tuple[Expr, Site]]:
         """The tests that decide about the argument."""
         given, call = written(loader, START), loader.file.calls[loader.call]
         if isinstance(given, IfExp):
@@ -72,17 +83,17 @@ class OptionalStarts:
     def _read(self, loader: Loader) -> set[str]:
         """The names in the loader's other arguments, and in those of the constructors of its datasets."""
         file, call = loader.file, loader.file.calls[loader.call]
-        given = (leaves(one.value, file) for one in call.args if one.keyword != START)
+        given = (leaves(one.value, file) for one in call.args if one.keyword not in (START, *_ORDER))
         made = ((one.file, one.call) for one in self.project.dataset_objects(loader) if one.call >= 0)
         return set().union(*given, *(leaves(CallRef(index), where) for where, index in made if where is not None))
 
 
-def _chosen(expr: IfExp, site: Site) -> Iterator[tuple[Expr, SourceFile]]:
+def _chosen(expr: IfExp, site: Site) -> Iterator[tuple[Expr, Site]]:
     if Constant(None) in (expr.body, expr.orelse):
-        yield expr.test, site.file
+        yield expr.test, site
 
 
-def _around(site: Site) -> Iterator[tuple[Expr, SourceFile]]:
+def _around(site: Site) -> Iterator[tuple[Expr, Site]]:
     """The test of the innermost branch around a statement, if the branch has no other statement."""
     file = site.file
     region = file.facts.regions[site.region]
@@ -90,4 +101,4 @@ def _around(site: Site) -> Iterator[tuple[Expr, SourceFile]]:
     calls = (file.calls[one] for one in file.calls_of(site.scope))
     inside |= {one.statement.line for one in calls if file.encloses(site.region, one.region)}
     if site.region and region.kind == "if" and region.expr is not None and len(inside) == 1:
-        yield region.expr, file
+        yield region.expr, site._replace(region=region.parent, at=(region.span.line, region.span.column))
