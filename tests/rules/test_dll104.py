@@ -218,3 +218,44 @@ def test_a_class_that_some_configuration_names_is_a_guess(told: Callable[..., An
     )
 
     assert (guessed.severity, known.severity) == ("warning", "error")
+
+
+BUILT = """
+import importlib
+import sys
+from multiprocessing import Pool
+
+import yaml
+
+def build(config):
+    module, name = config["target"].rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)()
+
+def work(config):
+    return build(config["{}"])
+
+if __name__ == "__main__":
+    with Pool(2) as pool:
+        pool.map(work, [yaml.safe_load(open(sys.argv[1]))])
+"""
+CONSTRUCTED = """
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.mean = sum(DataLoader([1, 2], num_workers=2))
+
+    def __getitem__(self, index):
+        return index
+"""
+
+
+def test_a_class_that_a_configuration_names_for_something_else(findings: Callable[..., Any]) -> None:
+    files = {
+        "rows.py": CONSTRUCTED,
+        "scores.py": "class Score:\n    pass\n",
+        "some.yaml": "data:\n  target: rows.Rows\nscore:\n  target: scores.Score\n",
+    }
+
+    assert findings({**files, "main.py": BUILT.format("data")}, **SELECT) == {("rows.py", 6, "DLL104")}
+    assert findings({**files, "main.py": BUILT.format("score")}, **SELECT) == set()

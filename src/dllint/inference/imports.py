@@ -112,6 +112,7 @@ class Imports:
                     if inner is not None and inner not in seen:
                         seen.add(inner)
                         todo.append(inner)
+                        found.update(dict.fromkeys(self.starred_modules(inner)))
         return list(found)
 
     def importers(self, file: SourceFile) -> list[tuple[SourceFile, Event]]:
@@ -121,16 +122,17 @@ class Imports:
             for other in self.world.files.values():
                 for scope, event, imported in other.imports():
                     if scope == 0:
-                        for path in self._reached(other, imported):
+                        for path in self.reached(other, imported):
                             if path != other.path:
                                 self._importers.setdefault(path, {}).setdefault(other.path, event)
         return [(self.world.files[path], event) for path, event in self._importers.get(file.path, {}).items()]
 
     def imported_by(self, file: SourceFile) -> set[str]:
         """The files that the import statements of a file name."""
-        return {path for _, _, imported in file.imports() for path in self._reached(file, imported)}
+        return {path for _, _, imported in file.imports() for path in self.reached(file, imported)}
 
-    def _reached(self, file: SourceFile, imported: ImportedName) -> set[str]:
+    def reached(self, file: SourceFile, imported: ImportedName) -> set[str]:
+        """Return the files of the project that an import statement names: a module, and a module inside it."""
         module, name, _, level = imported
         reached = self.find(file, module, level)
         if reached is None and name:
@@ -167,6 +169,7 @@ class Imports:
             path = self.find(file, module, level)
             if path is not None:
                 values = self.member(path, name) if self._exports(path, name) else ()
+                values = values or (self.submodule(path, name) if name in self.starred_modules(path) else ())
                 if values:
                     found = values
                     break
@@ -194,6 +197,17 @@ class Imports:
         underscore."""
         listed = self.world.memory.remember(self._listed, path, lambda: self._in_all(path), None)
         return not name.startswith("_") if listed is None else name in listed
+
+    def starred_modules(self, path: str) -> list[str]:
+        """Return the modules inside a package that `from package import *` imports: those that its `__all__` lists; all
+        of them if what it lists is unknown, as where it lists the files of the directory."""
+        file = self.world.files.get(path)
+        if file is None or not path.endswith("__init__.py") or _ALL not in file.bindings(0):
+            return []
+        listed = self.world.memory.remember(self._listed, path, lambda: self._in_all(path), None)
+        prefix = f"{self.world.index.module_name(path)}."
+        inside = [one[len(prefix) :] for one in self.world.index.beginning(path, prefix)]
+        return inside if listed is None else [one for one in inside if one in listed]
 
     def _in_all(self, path: str) -> frozenset[object] | None:
         """Return the names in the `__all__` of a module; None if it has none, or if not all are known."""

@@ -104,6 +104,7 @@ NAMESAKES = Limit("methods of one name that a call on an unknown object can mean
 NAMED = Limit("classes that configuration files name, of which any can be meant", 20)
 LAZY_CONFIGS = Limit("configuration modules of which any can be meant", 30)
 MEMBERS = Limit("members of a module of which any can be meant", 12)
+ENTRIES_READ = Limit("steps from a name back to the entry that a program reads it from", 12)
 CHOICES = Limit("classes of a module, or subclasses of a class, of which any can be meant", 100)
 """As many as `CLASSES`. What is done with their objects decides among them: where some are datasets, only these come to
 a loader."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, Element, Entered
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations
-from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.isinstance_tests import tells_nothing
@@ -17,12 +16,10 @@ from dllint.inference.narrowing import is_instance, listed_classes
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
-    Actuals,
     Class,
     Const,
     Display,
     External,
-    Function,
     Instance,
     Mapping,
     Parsed,
@@ -36,6 +33,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.evaluated_names import evaluated
 from dllint.libraries.formatted_texts import formatted, joined_path
 from dllint.libraries.iterables import empty_set, next_element, read_up_as_sequence
 from dllint.libraries.numbers import converted, extreme, length, reduced, summed
@@ -129,21 +127,6 @@ def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | No
             groups += world.mappings.item(value, key)
         groups += default
     return tuple(dict.fromkeys(groups)) or None
-
-
-def _field(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The default of `field(default=…)`, `Field(…)` or `attr.ib(…)`."""
-    for argument in file.calls[index].args:
-        if argument.keyword == "default" or argument.keyword is None:
-            return world.values.evaluate(argument.value, site)
-        if argument.keyword in ("default_factory", "factory"):
-            found: list[Value] = []
-            for value in world.values.evaluate(argument.value, site):
-                called = isinstance(value, (Class, Function)) or (isinstance(value, External) and "." in value.name)
-                given = Given(file, index, site.frame, Actuals(), ("factory",))
-                found += world.values.result(value, given) if called else (UNKNOWN,)
-            return tuple(dict.fromkeys(found))
-    return (UNKNOWN,)
 
 
 def _environment(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -319,7 +302,7 @@ RESULTS: dict[str, Handler] = {
     "functools.reduce": reduced,
     "type": _type,
     "getattr": by_name.attribute,
-    "eval": by_name.evaluated,
+    "eval": evaluated,
     "dict().get": _get,
     "dict().pop": _get,
     "dict().setdefault": _get,
@@ -329,10 +312,6 @@ RESULTS: dict[str, Handler] = {
     "torch.Generator().manual_seed": receiver,
     **{f"torch.nn.Module().{name}": receiver for name in _RETURNING_SELF},
     "contextlib.ExitStack().enter_context": _entered,
-    "dataclasses.field": _field,
-    "pydantic.Field": _field,
-    "attr.ib": _field,
-    "attrs.field": _field,
     "os.environ.get": _environment,
     "os.getenv": _environment,
     "typer.Option": _option,

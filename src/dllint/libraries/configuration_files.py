@@ -22,7 +22,7 @@ _NAME = re.compile(rb"""[:=][ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?[ \
 TARGET = "_target_"
 """The entry of hydra's configurations that names the class or function to call."""
 _ENTRY = re.compile(rb"""([ \t]*(?:-[ \t]+)*)["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+(.*))?$""")
-_INLINE = re.compile(rb"""\{[^{}]*?\b_target_["']?[ \t]*:[ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)""")
+_INLINE = re.compile(rb"""[{,][ \t]*["']?([A-Za-z_]\w*)["']?[ \t]*:[ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)""")
 _DOTTED = re.compile(rb"""["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?,?[ \t\r]*(?:#.*)?$""")
 
 
@@ -34,7 +34,7 @@ class ConfigurationFiles:
         self._contents: dict[str, bytes] | None = None
         self._keys: dict[str, bool] = {}
         self._names: frozenset[str] | None = None
-        self._targets: dict[str, set[str]] | None = None
+        self._entries: dict[tuple[str, str], set[str]] | None = None
 
     def have_key(self, key: str) -> bool:
         """Whether any of the files has an entry of that name, at any depth."""
@@ -51,18 +51,17 @@ class ConfigurationFiles:
             self._names = frozenset(found)
         return self._names
 
-    def targets(self, key: str) -> frozenset[str]:
-        """Return the dotted names under `_target_` in the entries of a name: `key: {_target_: data.Rows}`, in a list
-        too. A file whose outermost mapping has a target is an entry of the name of its directory, as hydra composes
-        it (hydra.cc, "Config groups")."""
-        if self._targets is None:
-            self._targets = {}
+    def named_by(self, entry: str, key: str = TARGET) -> frozenset[str]:
+        """Return the dotted names under a key in the entries of a name: `entry: {key: data.Rows}`, in a list too. A
+        file whose outermost mapping has the key is an entry of the name of its directory, as hydra composes it
+        (hydra.cc, "Config groups")."""
+        if self._entries is None:
+            self._entries = {}
             for path, data in self._searched().items():
-                if TARGET.encode() in data:
-                    group = os.path.basename(os.path.dirname(path))
-                    for entry, name in _targets_of(data, group):
-                        self._targets.setdefault(entry, set()).add(name)
-        return frozenset(self._targets.get(key, ()))
+                group = os.path.basename(os.path.dirname(path))
+                for outer, inner, name in _entries_of(data, group):
+                    self._entries.setdefault((outer, inner), set()).add(name)
+        return frozenset(self._entries.get((entry, key), ()))
 
     def below(self, directory: str) -> list[tuple[str, bytes]]:
         """Return the path and content of each file below a directory, at any depth."""
@@ -93,8 +92,9 @@ class ConfigurationFiles:
                     yield os.path.join(directory, name)
 
 
-def _targets_of(data: bytes, group: str) -> Iterator[tuple[str, str]]:
-    """Yield the entries of a file that have a target, with it; `group` is the name of the outermost one."""
+def _entries_of(data: bytes, group: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the entries of a file that have a dotted name under a key, with the key and the name; `group` is the name
+    of the outermost one."""
     outer: list[tuple[int, str]] = []
     for line in data.splitlines():
         entry = _ENTRY.match(line)
@@ -103,13 +103,12 @@ def _targets_of(data: bytes, group: str) -> Iterator[tuple[str, str]]:
         indent, key, rest = len(entry[1]), entry[2].decode(), entry[3] or b""
         while outer and outer[-1][0] >= indent:
             outer.pop()
-        if key == TARGET:
-            name = _DOTTED.match(rest)
-            if name is not None:
-                yield outer[-1][1] if outer else group, name[1].decode()
+        name = _DOTTED.match(rest)
+        if name is not None:
+            yield outer[-1][1] if outer else group, key, name[1].decode()
             continue
-        for inline in _INLINE.findall(rest):
-            yield key, inline.decode()
+        for inner, inline in _INLINE.findall(rest):
+            yield key, inner.decode(), inline.decode()
         outer.append((indent, key))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
@@ -14,6 +14,7 @@ from dllint.inference.values import (
     Actuals,
     Const,
     External,
+    Function,
     Instance,
     Module,
     Pattern,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
 
 
+_PARTS = ("split", "rsplit", "partition", "rpartition", "strip", "replace")
+"""Methods of a text whose results are parts of it."""
 IMPORTING = frozenset({"importlib.import_module", "__import__"})
 _MODULES = Attribute(Name("sys"), "modules")
 
@@ -43,14 +46,15 @@ def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values
     if len(args) < 2 or any(argument.keyword for argument in args):
         return None
     bases = world.values.evaluate(args[0].value, site)
-    groups = [*members(world, bases, world.values.evaluate(args[1].value, site))]
+    groups = [*members(world, bases, world.values.evaluate(args[1].value, site), (args[1].value, site))]
     if len(args) > 2:
         groups += world.values.evaluate(args[2].value, site)
     return tuple(dict.fromkeys(groups))
 
 
-def members(world: Engine, bases: Values, keys: Values) -> Values:
-    """Return the attributes of objects, modules or classes by computed names, as in `getattr(base, key)`."""
+def members(world: Engine, bases: Values, keys: Values, named: tuple[Expr, Site] | None = None) -> Values:
+    """Return the attributes of objects, modules or classes by computed names, as in `getattr(base, key)`. `named` is
+    the expression of the name."""
     groups: list[Value] = []
     for key in keys:
         for base in bases:
@@ -59,7 +63,7 @@ def members(world: Engine, bases: Values, keys: Values) -> Values:
             elif isinstance(key, Pattern) and len(key.prefix) + len(key.suffix) >= 3:
                 groups += world.members_like(base, key) or (UNKNOWN,)
             else:
-                groups += _any_class(world, base) or _any_module(world, base) or (UNKNOWN,)
+                groups += _any_class(world, base, named) or _any_module(world, base) or (UNKNOWN,)
     return tuple(dict.fromkeys(groups))
 
 
@@ -88,35 +92,12 @@ def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values 
     return members(world, (Module(site.file.path),), world.values.evaluate(index, site))
 
 
-def _any_class(world: Engine, base: Value) -> Values:
+def _any_class(world: Engine, base: Value, named: tuple[Expr, Site] | None) -> Values:
     """Return the classes that an unknown name can select from a module of the project; if the module is unknown too,
     the classes that the project's configuration files name."""
     if isinstance(base, Instance) and isinstance(base.of, External) and base.of.name in IMPORTING:
-        return world.knowledge.configured_classes()
+        return world.knowledge.configured_classes(entries_read(world, *named) if named is not None else ())
     return world.classes_of(base) if isinstance(base, Module) else ()
-
-
-def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """Return what `eval("models." + name)` names; only dotted names are evaluated."""
-    found: list[Value] = []
-    for text in first_argument(world, file, index, site) or ():
-        known = text.value if isinstance(text, Const) else text.prefix if isinstance(text, Pattern) else None
-        *parts, last = known.split(".") if isinstance(known, str) else ("",)
-        if not all(part.isidentifier() for part in parts) or not (parts or last.isidentifier()):
-            found.append(UNKNOWN)
-            continue
-        expr: Expr | None = None
-        for part in parts:
-            expr = Name(part) if expr is None else Attribute(expr, part)
-        if isinstance(text, Const):
-            found += world.values.evaluate(Name(last) if expr is None else Attribute(expr, last), site)
-        elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
-            for base in world.values.evaluate(expr, site):
-                members = world.members_like(base, Pattern(last, text.suffix, text.inner))
-                found += members if members and not limits.MEMBERS.exceeded(len(members)) else (UNKNOWN,)
-        else:
-            found.append(UNKNOWN)
-    return tuple(dict.fromkeys(found))
 
 
 def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -188,3 +169,46 @@ def _at(world: Engine, actuals: Actuals, keyword: str) -> Values:
             return ()
         found += fitting
     return tuple(dict.fromkeys(found))
+
+
+def entries_read(world: Engine, expr: Expr, site: Site) -> tuple[str, ...]:
+    """Return the keys of the entries through which a program reads a text, the outermost first: "data", "target" for
+    the parts of `config["target"].rsplit(".", 1)` in a function that is given `options.data`."""
+    keys: list[str] = []
+    for _ in range(limits.ENTRIES_READ.most):
+        match expr:
+            case Attribute(inner, key) | Subscript(inner, Constant(str() as key)):
+                expr = inner
+                keys.append(key)
+            case Subscript(inner, Constant()):
+                expr = inner
+            case CallRef(index):
+                call = site.file.calls[index]
+                if not isinstance(call.func, Attribute) or call.func.attr not in (*_PARTS, "get"):
+                    break
+                asked = call.args[0].value if call.func.attr == "get" and call.args else None
+                keys += [asked.value] if isinstance(asked, Constant) and isinstance(asked.value, str) else []
+                expr = call.func.value
+            case Name(name):
+                found = _bound(world, name, site)
+                if found is None:
+                    break
+                expr, site = found
+            case _:
+                break
+    return tuple(reversed(keys))
+
+
+def _bound(world: Engine, name: str, site: Site) -> tuple[Expr, Site] | None:
+    """Return the one expression that a name is bound to: what is assigned, or the argument of the call; None if there
+    are several, or if it is something else."""
+    found = world.symbols.lookup(name, site)
+    if len(found) != 1:
+        return None
+    binding, where = found[0]
+    if binding.kind == "value" and binding.expr is not None:
+        return binding.expr, where
+    if binding.kind != "param" or where.frame is None:
+        return None
+    actual = world.parameters.bound(Function(where.file, where.scope), name, where.frame).actual
+    return (actual.expr, actual.site) if actual is not None and actual.expr and actual.site else None

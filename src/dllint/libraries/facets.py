@@ -56,6 +56,7 @@ class LoaderApi(NamedTuple):
         wraps: the dataset class that it instantiates with its own arguments; "" if none.
         configured: the number of workers that its configuration sets unless the dataset is passed by keyword; 0 if it
             takes no configuration.
+        fed_by: methods of the constructed object that take the dataset → the parameter for it, which is the first.
         forks: the key of a configuration that names another start method than fork, which it sets for the whole program
             before it makes loaders, together with a cap on OpenCV's threads; "" if it sets none.
     """
@@ -67,13 +68,15 @@ class LoaderApi(NamedTuple):
     wraps: str = ""
     configured: int = 0
     forks: str = ""
+    fed_by: Mapping[str, str] = NOTHING
 
 
 class LauncherApi(NamedTuple):
     """A call that starts a process which runs a function.
 
     Attributes:
-        target: name of the parameter that takes the function; "" if the called method belongs to the target.
+        target: name of the parameter that takes the function, or a list with one function per process; "" if the called
+            method belongs to the target.
         params: positional parameters in order.
         args: the parameter with the tuple of positional arguments; or "*" if they follow the target, "each" if each
             call receives one element of the iterable that follows, "unpacked" if such an element is unpacked into the
@@ -87,6 +90,7 @@ class LauncherApi(NamedTuple):
         lead: number of arguments put before the caller's (a process index).
         daemonic: whether its processes may not have children.
         cuda: whether its processes may compute on CUDA; False if it starts them for other devices.
+        by_value: whether it writes functions by value, with a pickler that takes lambdas and local functions.
         optional: whether the call may go without a function; it is no launch then, as that of a pool is none whose
             tasks follow.
         started_by: the argument of the receiver's constructor that makes it start processes, by the receiver's
@@ -103,6 +107,7 @@ class LauncherApi(NamedTuple):
     lead: int = 0
     daemonic: bool = False
     cuda: bool = True
+    by_value: bool = False
     optional: bool = False
     started_by: str = ""
 

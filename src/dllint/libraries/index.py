@@ -99,6 +99,14 @@ _KEPT_AS: dict[str, Mapping[str, int]] = {
     },
     **_joined(one.kept_as for one in LIBRARIES),
 }
+_OFF = {"num_workers": 0, "persistent_workers": False, "prefetch_factor": None}
+"""The options of workers as DataLoader and trainers have them where nobody sets them."""
+_OPTIONS_KEPT = {
+    name: {api.names.get(option, option): value for option, value in _OFF.items()}
+    for name, api in LOADERS.items()
+    if api.trainers
+}
+"""Options of trainers, as attributes of the object that holds them → their defaults."""
 ARGUMENTS_KEPT: dict[str, dict[tuple[str, int], None]] = {}
 """The last name of a class → the attributes that hold arguments which may change, each with the argument's position."""
 for _name, _attributes in _KEPT_AS.items():
@@ -124,7 +132,15 @@ RUNS_BEFORE_LOADING = _joined(one.runs_before_loading for one in LIBRARIES)
 def argument_kept(cls: str, attribute: str) -> int | None:
     """Return the position of the constructor's argument that an attribute holds; None if it holds none."""
     plain = canonical(cls)
+    if attribute in _OPTIONS_KEPT.get(plain, ()):
+        return -1
     return (_KEPT_AS.get(plain) or _KEPT_AS.get(f"{plain.rpartition('.')[0]}.", {})).get(attribute)
+
+
+def default_kept(cls: str, attribute: str) -> tuple[object, ...]:
+    """Return the value of an attribute where the constructor is not given it; empty if it is unknown."""
+    options = _OPTIONS_KEPT.get(canonical(cls), {})
+    return (options[attribute],) if attribute in options else ()
 
 
 def methods_run(base: str) -> Mapping[str, tuple[str, ...]]:

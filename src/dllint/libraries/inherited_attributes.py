@@ -1,4 +1,4 @@
-"""Attributes that an external base class sets from what its constructor is given.
+"""Attributes that an external class sets from what its constructor is given.
 
 Lightning: `save_hyperparameters()` puts the arguments of `__init__` into `self.hparams`
 (lightning/pytorch/core/mixins/hparams_mixin.py). Others keep an argument under its name, as `Trainer` of transformers
@@ -17,6 +17,7 @@ from dllint.inference.interface import Engine
 from dllint.inference.makings import objects_of
 from dllint.inference.unions import union
 from dllint.inference.values import (
+    UNKNOWN,
     Actual,
     Class,
     Const,
@@ -26,15 +27,16 @@ from dllint.inference.values import (
     Site,
     Values,
     Written,
+    const,
 )
-from dllint.libraries.index import argument_kept
+from dllint.libraries.index import argument_kept, default_kept
 
 HYPERPARAMETERS = ("hparams", "hparams_initial")
 SAVING = "save_hyperparameters"
 
 
 class InheritedAttributes:
-    """Answers for objects of the project's classes with external bases."""
+    """Answers for objects of external classes, and of the project's classes with such bases."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -42,7 +44,9 @@ class InheritedAttributes:
 
     def find(self, value: Instance, name: str) -> Values:
         """Return the values of an attribute that no code of the project sets; empty if they are unknown."""
-        assert isinstance(value.of, Class)
+        if isinstance(value.of, External):
+            held = value.call >= 0 and argument_kept(value.of.name, name) is not None
+            return self._kept(value, value.of.name, name) if held else ()
         if name in HYPERPARAMETERS:
             return union(self._saved(value, owner) for owner in self._line(value.of))
         base = next(
@@ -111,6 +115,10 @@ class InheritedAttributes:
         given = found.actuals.keywords.get(name)
         if given is None and 0 <= position < len(found.actuals.positional):
             given = found.actuals.positional[position]
-        if given is None and found.actuals.mappings:
-            return self.world.mappings.from_unpacked(found.actuals, name).values
-        return self.world.values.passed(given) if given is not None else ()
+        if given is not None:
+            return self.world.values.passed(given)
+        default = tuple(map(const, default_kept(base, name)))
+        if not found.actuals.mappings:
+            return default
+        unpacked = self.world.mappings.from_unpacked(found.actuals, name)
+        return union([unpacked.values, default if unpacked.absent or UNKNOWN in unpacked.values else ()])

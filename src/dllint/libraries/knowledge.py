@@ -30,6 +30,7 @@ from dllint.libraries import (
     click,
     concurrent_futures,
     contents,
+    field_defaults,
     hooks,
     hydra,
     index,
@@ -134,6 +135,7 @@ class Libraries:
             **hydra.RESULTS,
             **ray.RESULTS,
             **concurrent_futures.RESULTS,
+            **field_defaults.RESULTS,
             **named_tuples.RESULTS,
             **replaced_fields.RESULTS,
             **FieldDicts().results,
@@ -267,26 +269,15 @@ class Libraries:
             return self.named.defined(name)
         if f"{index.canonical(value.of.name).rstrip('[]')}().{name}" in index.MAPS_ITSELF:
             return (value,)
-        return self._argument_kept(value, name) if value.call >= 0 else ()
-
-    def _argument_kept(self, value: Instance, name: str) -> Values:
-        """Return the constructor's argument that an attribute of an external object holds; empty if there is none."""
-        position = index.argument_kept(value.of.name, name)
-        if position is None:
-            return ()
-        actuals = self.world.made_with(value)
-        given = actuals.keywords.get(name)
-        if given is None and 0 <= position < len(actuals.positional):
-            given = actuals.positional[position]
-        return self.world.values.passed(given) if given is not None else ()
+        return self.inherited.find(value, name)
 
     def member(self, owner: External | Class | Function, name: str) -> Values:
         if isinstance(owner, External):
             return self.flags.value(name) if owner.name == absl.FLAGS else ()
         return (ray.REMOTE[name],) if name in ray.REMOTE else ()
 
-    def configured_classes(self) -> Values:
-        return self.named.configured()
+    def configured_classes(self, keys: tuple[str, ...] = ()) -> Values:
+        return self.named.configured(keys)
 
     def entries(self, registry: Instance) -> Values:
         return self.registries.entries(registry)

@@ -67,27 +67,35 @@ class NamedObjects:
                 found.append((UNKNOWN,))
         return union(found) or None
 
-    def configured(self) -> Values:
+    def configured(self, keys: tuple[str, ...] = ()) -> Values:
         """Return the classes for data loading that configuration files name: an unknown name may be any of them. If
-        they name none, the project's datasets if these are few. The last value, `CHOSEN`, marks the choice as open."""
+        they name none, the project's datasets if these are few. The last value, `CHOSEN`, marks the choice as open.
+
+        `keys` are those under which the program reads the name, the outermost first, as far as they are known.
+        """
+        named = self.files.named_by(*keys[-2:]) if len(keys) > 1 else frozenset[str]()
+        if named:
+            found = union(self._classes(name) for name in limits.NAMED.first(sorted(named)))
+            return (*found, CHOSEN) if found else ()
         if self._configured is None:
             self._configured = ()
-            found: dict[Value, None] = {}
-            for name in sorted(self.files.names()):
-                module, _, last = name.rpartition(".")
-                for path in self.world.index.resolve("", module, 0)[-1:]:
-                    for value in self.world.imports.member(path, last):
-                        if isinstance(value, Class) and self._loads(value):
-                            found[value] = None
+            found = union(map(self._classes, sorted(self.files.names())))
             chosen = limits.NAMED.first(list(found)) if found else self._datasets()
             self._configured = (*chosen, CHOSEN) if chosen else ()
         return self._configured
+
+    def _classes(self, name: str) -> Values:
+        """Return the classes for data loading that a dotted name names."""
+        module, _, last = name.rpartition(".")
+        paths = self.world.index.resolve("", module, 0)[-1:]
+        values = (value for path in paths for value in self.world.imports.member(path, last))
+        return tuple(value for value in values if isinstance(value, Class) and self._loads(value))
 
     def targets(self, file: SourceFile, key: str) -> Values | None:
         """Return what configuration files name as the target of an entry of this name, and `CHOSEN`, which marks the
         choice as open: empty if their entries of this name have no target; `None` if there is no such entry."""
         if key not in self._by_key:
-            names = sorted(self.files.targets(key))
+            names = sorted(self.files.named_by(key))
             found = union(self.named(file, name) for name in limits.NAMED.first(names))
             self._by_key[key] = (*found, CHOSEN) if found else () if self.files.have_key(key) else None
         return self._by_key[key]

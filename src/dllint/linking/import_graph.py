@@ -40,6 +40,8 @@ class ImportGraph:
                 if name and name != "*":
                     inner = f"{module}.{name}" if module else name
                     reached.update(dict.fromkeys(self._index.resolve(path, inner, level)))
+                elif name:
+                    reached.update(dict.fromkeys(self._starred(path, module, level)))
                 inside = self._index.inside_packages(path, module) if not level and name != "*" else ()
                 if inside and file is not None:
                     read = file.derived(attributes_read, alias or module) if name is None else [name]
@@ -57,6 +59,14 @@ class ImportGraph:
                 reached.update(dict.fromkeys(parts))
             found = self._imports[path] = list(reached)
         return found
+
+    def _starred(self, path: str, module: str, level: int) -> Iterator[str]:
+        """Yield the modules of a package that `from package import *` may import: any, if it has an `__all__`."""
+        package = self._index.resolve(path, module, level)[-1:]
+        file = self._files.get(package[0]) if package and package[0].endswith("__init__.py") else None
+        if file is not None and "__all__" in file.bindings(0):
+            inside = self._index.beginning(file.path, f"{self._index.module_name(file.path)}.")
+            yield from (one for paths in inside.values() for one in paths)
 
     @cached_property
     def _loads_by_name(self) -> bool:

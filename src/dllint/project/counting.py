@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    List,
+    Name,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+    UnaryOp,
+)
 from dllint.facts.schema import Call, Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Const, Display, Function, Mapping, Site
 from dllint.inference.written_changes import ADDING
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import SourceFile, last_name
+
+_TESTED = 0.25
+"""The part of the data that `train_test_split` puts aside unless it is told another."""
+_ROUNDING: dict[str, Callable[[float], int]] = {"int": int, "round": round, "floor": math.floor, "ceil": math.ceil}
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -109,6 +128,8 @@ def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int |
     if isinstance(value, Display) and isinstance(made, BinOp) and made.op == "*":
         # Assigning to its elements adds none.
         return _repeated(datasets, value, made, depth)
+    if isinstance(value, Display) and isinstance(made, Subscript):
+        return _part(datasets, value, made, depth)
     if isinstance(expr, Comprehension):
         total = _generated(datasets, expr, site, depth)
     elif isinstance(expr, (List, Tuple, Set)):
@@ -136,6 +157,81 @@ def _repeated(datasets: Datasets, value: Display, made: BinOp, depth: int) -> in
     if part is None or size is None or any(change.kind != "set" for change in datasets.filling(value)):
         return None
     return part * max(size, 0)
+
+
+def _part(datasets: Datasets, value: Display, made: Subscript, depth: int) -> int | None:
+    """The length of a slice of a list, or of one of the two lists into which a call splits it; None if unknown."""
+    assert value.made is not None
+    site, whole = value.made.site, items(datasets, value.parts[0], depth + 1)
+    earlier = list(datasets.filling(value.parts[0]))
+    if whole is None or any(one.kind != "set" and one not in earlier for one in datasets.filling(value)):
+        return None
+    if isinstance(made.index, Slice):
+        bounds = (made.index.lower, made.index.upper, made.index.step)
+        numbers = [None if one is None else _computed(datasets, one, site, depth) for one in bounds]
+        if any(given is not None and one is None for given, one in zip(bounds, numbers, strict=True)):
+            return None
+        cut = slice(*(None if one is None else int(one) for one in numbers))
+        return _length(range(*cut.indices(whole))) if cut.step != 0 else None
+    if isinstance(made.value, CallRef) and isinstance(made.index, Constant):
+        return _of_split(datasets, site.file.calls[made.value.index], made.index.value % 2, whole, site)
+    return None
+
+
+def _of_split(datasets: Datasets, call: Call, part: int, whole: int, site: Site) -> int | None:
+    """The length of one part of what `train_test_split` returns: 0 for the training data, 1 for the others."""
+    given = {one.keyword: one.value for one in call.args if one.keyword in ("train_size", "test_size")}
+    sizes = {name: _computed(datasets, one, site, 0) for name, one in given.items() if one != Constant(None)}
+    if any(one is None or one < 0 for one in sizes.values()):
+        return None
+    counts = {name: one * whole if one < 1 else one for name, one in sizes.items() if one is not None}
+    name, other = ("train_size", "test_size") if part == 0 else ("test_size", "train_size")
+    count = counts.get(name, whole - counts[other] if other in counts else whole * (_TESTED if part else 1 - _TESTED))
+    return max(0, round(count))
+
+
+def _computed(datasets: Datasets, expr: Expr, site: Site, depth: int) -> float | None:
+    """The number that an expression gives, also by the length of a list that is counted: `int(0.8 * len(rows))`."""
+    if limits.COUNTING_DEPTH.exceeded(depth):
+        return None
+    values = datasets.world.values.evaluate(expr, site)
+    if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
+        return values[0].value if math.isfinite(values[0].value) else None
+    if isinstance(expr, UnaryOp) and expr.op == "-":
+        inner = _computed(datasets, expr.operand, site, depth)
+        return None if inner is None else -inner
+    if isinstance(expr, BinOp):
+        left, right = (_computed(datasets, one, site, depth) for one in (expr.left, expr.right))
+        return _result(expr.op, left, right) if left is not None and right is not None else None
+    if isinstance(expr, CallRef):
+        call = site.file.calls[expr.index]
+        if len(call.args) != 1 or call.args[0].keyword is not None:
+            return None
+        if last_name(call.func) == "len":
+            return iterations(datasets, call.args[0].value, site, depth)
+        inner = _computed(datasets, call.args[0].value, site, depth)
+        rounded = _ROUNDING.get(last_name(call.func))
+        return rounded(inner) if rounded is not None and inner is not None else None
+    if isinstance(expr, Name):
+        found = datasets.world.symbols.lookup(expr.id, site)
+        if len(found) == 1 and found[0][0].kind == "value" and found[0][0].expr is not None:
+            return _computed(datasets, found[0][0].expr, found[0][1], depth + 1)
+    return None
+
+
+def _result(operator: str, left: float, right: float) -> float | None:
+    match operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/" if right:
+            return left / right
+        case "//" if right:
+            return left // right
+    return None
 
 
 def _generated(datasets: Datasets, expr: Comprehension, site: Site, depth: int) -> int | None:

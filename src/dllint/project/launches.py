@@ -268,13 +268,11 @@ def _targets(
         return None, ()
     found: list[Target] = []
     for value in world.values.evaluate(target.expr, target.site):
-        if isinstance(value, (Function, Class, Instance, Partial)) and not _outside(value):
-            found += world.calls.run_by(value, Given(file, index, frame, passed, ("launch",)))
+        for one in world.mappings.flattened(value):
+            outside = isinstance(one, Instance) and isinstance(one.of, External)
+            if isinstance(one, (Function, Class, Instance, Partial)) and not outside:
+                found += world.calls.run_by(one, Given(file, index, frame, passed, ("launch",)))
     return target, tuple(found)
-
-
-def _outside(value: Value) -> bool:
-    return isinstance(value, Instance) and isinstance(value.of, External)
 
 
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:

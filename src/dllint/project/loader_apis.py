@@ -27,7 +27,7 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
     if isinstance(value, Class):
         for name in world.hierarchy.externals(value):
             found = loader_api(world, External(name))
-            if found is not None and (found[0].dataset or found[0].trainers):
+            if found is not None and (found[0].dataset or found[0].trainers or found[0].fed_by):
                 return found[0], value.name
         qualified = f"{world.index.module_name(value.file.path)}.{value.name}"
         if qualified in world.settings.loaders or value.name in world.settings.loaders:

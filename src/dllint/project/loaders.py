@@ -1,4 +1,4 @@
-"""The calls that construct DataLoaders, and the values of their arguments."""
+"""DataLoaders: the calls that construct them, and the values of their arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.loader_apis import given_argument, loader_api
-from dllint.project.trainers import given_to_trainers
+from dllint.project.trainers import fed_to, given_to_trainers
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -298,6 +298,8 @@ class Loader:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         if self.api.wraps:
             return (Instance(External(self.api.wraps), self.file, self.call, frame),)
+        if self.api.fed_by:
+            return fed_to(self.world, self.api, (self.file, self.call))
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         found = self.world.knowledge.described(found) if self.api.forks else found
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))

@@ -33,21 +33,26 @@ def set_calls(world: World) -> Iterator[SetCall]:
                 names.add(imported.alias)
     for name in sorted(names):
         for file, index in world.called(name):
-            site = world.call_site(file, index, None)
-            values = world.values.evaluate(file.calls[index].func, site)
-            if world.unreached(site) or not any(
-                isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method" for v in values
-            ):
-                continue
-            actuals = world.actuals(file, index, None)
-            method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
-            force = actuals.keywords.get("force") or (actuals.positional[1] if len(actuals.positional) > 1 else None)
-            if method is None or method.site is None:
-                continue
-            methods = tuple(
-                value.value
-                for value in world.values.evaluate(method.expr, method.site)
-                if isinstance(value, Const) and value.value in METHODS
-            )
-            forced = force is not None and force.expr == Constant(True)
-            yield SetCall(file, index, methods, forced)
+            found = _set_call(world, file, index)
+            if found is not None:
+                yield found
+
+
+def _set_call(world: World, file: SourceFile, index: int) -> SetCall | None:
+    site = world.call_site(file, index, None)
+    values = world.values.evaluate(file.calls[index].func, site)
+    if world.unreached(site) or not any(
+        isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method" for v in values
+    ):
+        return None
+    actuals = world.actuals(file, index, None)
+    method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
+    force = actuals.keywords.get("force") or (actuals.positional[1] if len(actuals.positional) > 1 else None)
+    if method is None or method.site is None:
+        return None
+    methods = tuple(
+        value.value
+        for value in world.values.evaluate(method.expr, method.site)
+        if isinstance(value, Const) and value.value in METHODS
+    )
+    return SetCall(file, index, methods, force is not None and force.expr == Constant(True))

@@ -15,12 +15,14 @@ from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import Frame, Function, Instance, Site
+from dllint.libraries.click import run_after
 from dllint.libraries.contexts import METHODS
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Arrival, Hop, Origin
 from dllint.project.caller_conditions import restated
 from dllint.project.launches import Launch, Launches
+from dllint.project.modules_run import ModuleRun, modules_run
 from dllint.project.required_methods import RequiredMethods
 from dllint.project.set_calls import SetCall, set_calls
 from dllint.project.upstream import Upstream
@@ -53,6 +55,7 @@ class StartMethods:
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
         self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
+        self._runs: dict[tuple[str, int, tuple[int, int]], list[ModuleRun]] = {}
         self._asserted: dict[tuple[str, int], list[tuple[tuple[int, int], int, list[Atom]]]] = {}
 
     def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Arrival]:
@@ -215,6 +218,9 @@ class StartMethods:
                 entry = where.scopes[scope]
                 if entry.kind == "lambda":
                     continue
+                for command in run_after(self.world, Function(where, scope)):
+                    hop = Hop(where, entry.header, f"{entry.name} runs before the command {command.name}")
+                    todo.append((command.file, command.scope, (0, 0), conditions, (hop, *through), None))
                 for caller in self.world.calls.callers(Function(where, scope)):
                     if caller.call < 0 or self.launches.at(caller.file, caller.call):
                         continue
@@ -278,6 +284,21 @@ class StartMethods:
             for scope in (arrival.scope, *self._inline_lambdas(arrival.file, arrival.scope)):
                 for index in arrival.file.calls_of(scope):
                     queue.extend(self._step(arrival, index))
+            queue.extend(self._modules(arrival))
+
+    def _modules(self, arrival: Arrival) -> Iterator[Arrival]:
+        """The modules that the function runs for the first time."""
+        key = (arrival.file.path, arrival.scope, arrival.after)
+        if key not in self._runs:
+            self._runs[key] = list(modules_run(self.world, arrival.file, arrival.scope, arrival.after))
+        for one in self._runs[key]:
+            if one.statement.start < arrival.until:
+                hop = Hop(arrival.file, one.statement, one.text)
+                until = min(self._forced.get((one.module.path, 0), [_NOWHERE]))
+                conditions = [*arrival.conditions, one.condition]
+                yield Arrival(
+                    *(arrival.origin, one.module, 0, None, (0, 0), until, arrival, hop, conditions, arrival.depth + 1)
+                )
 
     def _inline_lambdas(self, file: SourceFile, scope: int) -> list[int]:
         return [child for child in file.children.get(scope, ()) if file.scopes[child].kind == "lambda"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Param
 from dllint.inference.constructors import reaching
 from dllint.inference.entries import Found
@@ -37,6 +38,21 @@ def given_to_trainers(
             groups += (_argument(world, trainer, actuals, name).values for name in wanted(trainer))
     values = union(groups)
     return Found(values, not values)
+
+
+def fed_to(world: World, api: LoaderApi, made: tuple[SourceFile, int]) -> Values:
+    """The datasets that are passed to methods of the object that the call `made` constructs. What is no object of the
+    project, such as an array, the library puts into a dataset of its own."""
+    groups: list[Values] = []
+    for method, param in api.fed_by.items():
+        for file, index in world.called(method):
+            func, site = file.calls[index].func, world.call_site(file, index, None)
+            receivers = world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+            if any(isinstance(one, Instance) and (one.file, one.call) == made for one in receivers):
+                actuals = world.actuals(file, index, None)
+                given = actuals.keywords.get(param) or next(iter(actuals.positional), None)
+                groups.append(world.values.passed(given) if given is not None else ())
+    return tuple(one for one in union(groups) if isinstance(one, Instance) and isinstance(one.of, Class))
 
 
 def options_of(world: World, trainer: Value) -> Values:

@@ -268,7 +268,8 @@ class Back:
             for one in owner.file.bindings(owner.scope).get(name, ()) if isinstance(owner, Class) else ():
                 if one.kind == "value" and isinstance(owner, Class):
                     where = self.world.symbols.binding_site(one, owner.file, owner.scope)
-                    yield from self._binding(name, one, where, here.by("class", owner.name))
+                    there = here.moved(owner.file, one.event.span if one.event is not None else here.span)
+                    yield from self._binding(name, one, where, there.by("class", owner.name, name))
                     return
 
     # Calls

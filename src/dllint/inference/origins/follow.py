@@ -41,7 +41,7 @@ class Origins:
     def of(self, expr: Expr, site: Site, giving: Callable[[Values], bool] | None = None) -> list[Source]:
         """Return the sources of an expression. With `giving`, only sources whose values satisfy it are returned, and
         computed values are traced into their operands and arguments."""
-        return self._ask([Step(expr, site, Here(site.file, line_at(site.at)))], giving)
+        return self._ask([_here(expr, site)], giving)
 
     def of_actual(
         self, actual: Actual, key: str | None = None, giving: Callable[[Values], bool] | None = None
@@ -107,16 +107,21 @@ class Origins:
     def gives(self, expr: Expr, site: Site) -> Steps:
         """Yield the direct origins of an expression's value: other expressions, or sources where the chain ends."""
         self._steps = 0
-        return self._given(self._back, expr, site)
+        return self._given(self._back, self._back.steps(_here(expr, site)))
 
     def expressions(self, expr: Expr, site: Site) -> Iterator[Step]:
         """Those that are other expressions. Why nothing is known of a value, which is much work, is not asked."""
-        return (one for one in self._given(self._without_reasons, expr, site) if isinstance(one, Step))
+        steps = self._without_reasons.steps(_here(expr, site))
+        return (one for one in self._given(self._without_reasons, steps) if isinstance(one, Step))
+
+    def entry(self, mapping: Actual, key: str) -> Iterator[Step]:
+        """Yield the expressions of the entry of an argument under a key."""
+        return (one for one in self._given(self._without_reasons, written(mapping, key)) if isinstance(one, Step))
 
     @staticmethod
-    def _given(back: Back, expr: Expr, site: Site) -> Steps:
+    def _given(back: Back, steps: Steps) -> Steps:
         # Each step is taken when it is asked for: a parameter has one for each call of its function.
-        waiting = [iter(back.steps(Step(expr, site, Here(site.file, line_at(site.at)))))]
+        waiting = [steps]
         seen: set[tuple[object, ...]] = set()
         while waiting:
             one = next(waiting[-1], None)
@@ -126,7 +131,7 @@ class Origins:
                 yield one
             elif (asked := (id(one.expr), one.site, one.key)) not in seen:
                 seen.add(asked)
-                waiting.append(iter(back.steps(one)))
+                waiting.append(back.steps(one))
 
     def returned(self, function: Function, frame: Frame | None) -> Steps:
         """Yield the origins of a function's result: the expressions of its `return` statements."""
@@ -135,3 +140,7 @@ class Origins:
     def kept(self, value: Instance, name: str) -> Iterable[Step]:
         """Return the assignments to an attribute in the methods of an object's classes."""
         return self._back.kept(value, name)
+
+
+def _here(expr: Expr, site: Site) -> Step:
+    return Step(expr, site, Here(site.file, line_at(site.at)))

@@ -18,7 +18,7 @@ class Given(NamedTuple):
     Attributes:
         kind: "parameter" or "option" (its default), "with" or "without" (a command line switch), "class" (a class
             attribute), "entry" (of a configuration file).
-        names: a parameter's name and its function; the flag; the class; the dotted path of the entry.
+        names: a parameter's name and its function; the flag; the class and the attribute; the dotted path of the entry.
         path, span: where it is declared.
     """
 

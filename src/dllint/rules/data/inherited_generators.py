@@ -19,6 +19,7 @@ from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.idle_draws import is_idle
+from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.rules.data.worker_init_functions import any_asks_which_worker
 from dllint.span import Span
 
@@ -61,7 +62,7 @@ class InheritedGenerators:
         """
         if any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values):
             return
-        runs = self.project.worker_runs(loader)
+        runs = self.project.ask(OptionalStarts).runs(loader)
         if any_asks_which_worker(runs):
             return
         draws: dict[tuple[SourceFile, int], tuple[str, Generator, list[tuple[SourceFile, Span]]]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import NONE, Instance
@@ -14,6 +14,9 @@ from dllint.rules.causes import Causes
 from dllint.rules.data.overwrites import Overwrite, Overwrites
 from dllint.rules.stores.mapped_stores import Stores
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL614"
 
@@ -125,3 +128,8 @@ def _copied(overwrites: list[Overwrite]) -> str:
 
 def _reader(project: Project, loader: Loader) -> Place:
     return Place(loader.file.path, loader.span, f"this {loader.name} reads the dataset")
+
+
+def judge(case: Case) -> Judgement:
+    """A run does not compare the items of two epochs."""
+    return case.inconclusive("its items were read; the run does not compare them between epochs")

@@ -17,6 +17,7 @@ from dllint.rules.causes import Causes
 from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.inherited_generators import InheritedGenerator, InheritedGenerators
+from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.rules.data.shared_generators import Generators, SharedGenerator
 from dllint.rules.data.unseeded_draws import UnseededDraw, UnseededDraws
 from dllint.span import Span
@@ -108,6 +109,13 @@ def _inherited(one: InheritedGenerator) -> _Held:
     )
 
 
+def _started(project: Project, loader: Loader) -> Place:
+    if project.ask(OptionalStarts).optional(loader):
+        text = f"this {loader.name} starts workers without its `worker_init_fn` on some paths"
+        return Place(loader.file.path, loader.span, text)
+    return project.loader_place(loader)
+
+
 def _remedy(family: str) -> str:
     return "main" if family == "numpy" else family
 
@@ -136,7 +144,7 @@ def _of_object(project: Project, one: _Held, loaders: list[Loader]) -> Finding:
             "loader": project.where(loaders[0].file, loaders[0].span),
             "remedy": one.remedy,
         },
-        related=(*one.draws, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+        related=(*one.draws, *dict.fromkeys(_started(project, loader) for loader in loaders)),
         statement=one.statement,
     )
 
@@ -160,7 +168,7 @@ def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loade
             "loader": project.where(loaders[0].file, loaders[0].span),
             "remedy": first.library.remedy,
         },
-        related=(*places, *others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+        related=(*places, *others, *dict.fromkeys(_started(project, loader) for loader in loaders)),
         statement=first.statement,
     )
 
@@ -181,7 +189,7 @@ def _of_numpy(
             "old": old.text,
         },
         trace=project.trace(run.hops),
-        related=tuple(dict.fromkeys((*others, *(project.loader_place(loader) for loader in loaders)))),
+        related=tuple(dict.fromkeys((*others, *(_started(project, loader) for loader in loaders)))),
         statement=call.statement,
         severity="info" if old.said or not any(_is_reached(project, loader) for loader in loaders) else "warning",
     )

@@ -20,6 +20,7 @@ from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.inherited_generators import runs_in_loop
+from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.rules.data.worker_init_functions import any_asks_which_worker
 from dllint.span import Span
 
@@ -74,6 +75,7 @@ class Generators:
         self.project = project
         self.world = project.world
         self.versions = versions
+        self.starts = project.ask(OptionalStarts)
         self._omitted: dict[Instance, tuple[Kept, ...]] = {}
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
@@ -85,7 +87,7 @@ class Generators:
         pieces = [(name, piece, api, forked) for name, piece, forked in every if (api := self._api(piece.value))]
         if not pieces:
             return
-        runs = list(self.project.worker_runs(loader))
+        runs = self.starts.runs(loader)
         if any_asks_which_worker(runs) or self._hidden_start(loader):
             return
         for name, piece, api, forked in pieces:
@@ -221,7 +223,7 @@ class Generators:
         # A framework that makes the loader seeds the global generators of its workers.
         if loader.api.forks or self._hidden_start(loader):
             return []
-        runs = list(self.project.worker_runs(loader))
+        runs = self.starts.runs(loader)
         found: list[tuple[WorkerRun, int]] = []
         for run in runs:
             for index, name in self.project.workers.external_calls(run, "numpy.random."):

@@ -19,6 +19,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions
+from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ class UnseededDraws:
         start = loader.argument("worker_init_fn").values if libraries else ()
         if not libraries or any(isinstance(value, Unknown) for value in start):
             return
-        seeding = {canonical(value.name) for value in start if isinstance(value, External)}
-        runs = self.project.worker_runs(loader)
+        optional = bool(start) and self.project.ask(OptionalStarts).optional(loader)
+        seeding = {canonical(value.name) for value in start if isinstance(value, External) and not optional}
+        runs = self.project.ask(OptionalStarts).runs(loader)
         called = {str(last_name(run.file.calls[index].func)) for run in runs for index in run.file.calls_of(run.scope)}
         if called & WORKER_INFO:
             return

@@ -25,7 +25,7 @@ from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference import limits
 from dllint.inference.origins import Given, Origins
-from dllint.inference.values import Actual, Const, External, Frame, Function, Unknown, Value
+from dllint.inference.values import Actual, Const, External, Frame, Function, Site, Unknown, Value
 from dllint.libraries.index import canonical
 from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
@@ -87,7 +87,7 @@ class WorkerOptions:
     def ignored(self, loader: Loader) -> bool:
         """Whether a loader gets a `worker_init_fn` although the program itself sets zero workers."""
         call = loader.file.calls[loader.call]
-        if written(loader, "worker_init_fn") is None or self._guarded(loader):
+        if written(loader, "worker_init_fn") is None or self._guarded(loader, None):
             return False
         frames = [frame for frame, _ in self.activations(loader)]
         if not frames or any(loader.workers(frame).kind != "none" for frame in frames):
@@ -123,17 +123,18 @@ class WorkerOptions:
         if workers.kind == "opaque" or (workers.kind == "some" and workers.count is not None):
             return None
         options = tuple(option for option in WORKER_OPTIONS if self._given(loader, option, frame))
-        if self._guarded(loader):
+        if self._guarded(loader, frame):
             return None
         count = written(loader, "num_workers")
         if not zeros and workers.kind != "none":
-            chosen = self._if_chosen(loader, count, frame, options, caller) if options else None
+            chosen = self._if_chosen(loader, frame, options, caller) if options else None
             return chosen or self._if_expected(loader, count, frame, options, caller)
         if not options:
             return None
         if not zeros:
             return Clash(options, True, "", None, caller)
-        default = self._default(loader, count, frame)
+        # A class attribute is the program's own choice, and a default where something else may fill the field.
+        default = self._default(loader, count, frame, _DEFAULTS if workers.kind == "none" else _DEFAULTS | {"class"})
         if default is not None:
             return self._by_default(default, options, caller)
         if count is None:
@@ -172,13 +173,27 @@ class WorkerOptions:
 
     # Guards
 
-    def _guarded(self, loader: Loader) -> bool:
+    def _counts(self, loader: Loader, frame: Frame | None) -> list[tuple[Expr, Site]]:
+        """The expressions of the worker count, as the call writes it or the mappings that it unpacks."""
+        site = self.world.call_site(loader.file, loader.call, frame)
+        count = written(loader, "num_workers")
+        if count is not None:
+            return [(count, site)]
+        steps = (one for mapping, key in self._unpacked(loader, site) for one in self.origins.entry(mapping, key))
+        return [(one.expr, one.site) for one in steps]
+
+    @staticmethod
+    def _unpacked(loader: Loader, site: Site) -> Iterator[tuple[Actual, str]]:
+        """The mappings that the call unpacks, each with the key of the worker count."""
+        key = loader.api.names.get("num_workers", "num_workers")
+        unpacked = (one for one in loader.file.calls[loader.call].args if one.keyword == "**")
+        return ((Actual(one.value, site, one.span), key) for one in unpacked)
+
+    def _guarded(self, loader: Loader, frame: Frame | None) -> bool:
         """Whether the loader is made only under a condition on the worker count."""
         file, call = loader.file, loader.file.calls[loader.call]
-        count = written(loader, "num_workers")
-        if count is None:
-            return False
-        words = leaves(count, file)
+        words = set().union(*(leaves(count, where.file) for count, where in self._counts(loader, frame)))
+        words |= {key for _, key in self._unpacked(loader, loader.site)}
         for index in file.regions(call.region):
             region = file.facts.regions[index]
             tested = region.expr if region.kind in ("if", "while", "case") else None
@@ -206,27 +221,30 @@ class WorkerOptions:
 
     # Where a 0 comes from
 
-    def _default(self, loader: Loader, count: Expr | None, frame: Frame | None) -> Given | None:
+    def _default(
+        self, loader: Loader, count: Expr | None, frame: Frame | None, kinds: frozenset[str] = _DEFAULTS
+    ) -> Given | None:
         """The default that the 0 comes from: of an option, a parameter or a configuration entry. None if the program
         itself sets 0."""
-        file, site = loader.file, self.world.call_site(loader.file, loader.call, frame)
+        site = self.world.call_site(loader.file, loader.call, frame)
         if count is not None:
             found = self.origins.of(count, site, _holds_zero)
         else:
-            key = loader.api.names.get("num_workers", "num_workers")
-            unpacked = [one for one in file.calls[loader.call].args if one.keyword == "**"]
-            mappings = (Actual(one.value, site, one.span) for one in unpacked)
-            found = [one for mapping in mappings for one in self.origins.of_actual(mapping, key, _holds_zero)]
-        return next((one.given for one in found if one.given is not None and one.given.kind in _DEFAULTS), None)
+            unpacked = self._unpacked(loader, site)
+            found = [one for mapping, key in unpacked for one in self.origins.of_actual(mapping, key, _holds_zero)]
+        return next((one.given for one in found if one.given is not None and one.given.kind in kinds), None)
 
     def _if_chosen(
-        self, loader: Loader, count: Expr | None, frame: Frame | None, options: tuple[str, ...], caller: Place | None
+        self, loader: Loader, frame: Frame | None, options: tuple[str, ...], caller: Place | None
     ) -> Clash | None:
         """The clash of a command-line option that defaults to a number of workers but may be set to 0.
 
-        None if its file or the loader's file tests the option.
+        None if its file, the loader's file, or the one that names it as an entry tests the option.
         """
-        site = self.world.call_site(loader.file, loader.call, frame)
+        counts = self._counts(loader, frame)
+        if len(counts) != 1:
+            return None
+        count, site = counts[0]
         # Any other expression than a name may keep the number above 0: `max(1, args.workers)`.
         if not isinstance(count, (Name, Attribute, Subscript)):
             return None
@@ -236,8 +254,8 @@ class WorkerOptions:
         if len(given) != 1 or given[0] is None or given[0].kind != "option":
             return None
         flag, path = given[0].names[0], given[0].path
-        words = {flag.lstrip("-").replace("-", "_"), *leaves(count, loader.file)}
-        for file in {loader.file, self.world.files[path]}:
+        words = {flag.lstrip("-").replace("-", "_"), *leaves(count, site.file)}
+        for file in {loader.file, site.file, self.world.files[path]}:
             tests = [region.expr for region in file.facts.regions if region.kind in ("if", "while")]
             tests += [event.value for scope in file.scopes for event in scope.events_of("assert")]
             if any(test is not None and words & leaves(test, file) for test in tests):
@@ -264,7 +282,8 @@ class WorkerOptions:
             return Clash(options, False, f"`{key}` in {shown}", None, caller)
         place = Place(given.path, given.span, "its default is 0")
         shown = self.project.line_shown(given.path, given.span)
-        return Clash(options, False, f"the default of `{given.names[0]}` at {shown}", place, caller)
+        name = ".".join(given.names) if given.kind == "class" else given.names[0]
+        return Clash(options, False, f"the default of `{name}` at {shown}", place, caller)
 
 
 def _holds_zero(values: tuple[Value, ...]) -> bool:

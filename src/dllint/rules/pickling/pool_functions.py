@@ -50,7 +50,7 @@ def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iter
     Yields nothing if it does not pickle; None for a pool, which pickles under every start method; otherwise the most
     certain start method.
     """
-    if REPLACES_PICKLE & launch.file.imported_packages():
+    if api.by_value or REPLACES_PICKLE & launch.file.imported_packages():
         return
     if api.method in POOLS:
         yield None
