@@ -340,3 +340,52 @@ def main(dataset, model):
 """
     (finding,) = told({"train.py": HEAD + text}, **SELECT)
     assert (finding.severity, len(finding.fixes)) == ("warning", 1)
+
+
+IDLE = """\
+import random
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+        self.crop = transforms.RandomCrop(32)
+    def __len__(self):
+        return 9
+    def draw(self, row):
+        return row + np.random.rand()
+    def __getitem__(self, index):
+        row = np.zeros(9)
+        {statement}
+        return row
+
+def seed_worker(number):
+    np.random.seed(1 + number)
+
+def train(transform):
+    for row in DataLoader(Rows(transform), num_workers=4, worker_init_fn=seed_worker):
+        print(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("row = row + np.random.rand()", "warning"),
+        ("row = self.draw(row)", "warning"),
+        ("row = self.transform(row)", "warning"),
+        ("import albumentations as A; row = A.HorizontalFlip()(image=row)", "warning"),
+        ("row = row.sample(3)", "warning"),
+        ("row = row + random.random()", "info"),
+        ("row = row + torch.rand(9)", "info"),
+        ("row = self.crop(row)", "info"),
+        ("row = np.asarray(row).copy().tolist()", "info"),
+    ],
+)
+def test_seeds_that_nothing_draws_from_are_info(told: Callable[..., Any], statement: str, severity: str) -> None:
+    found = told({"train.py": IDLE.replace("{statement}", statement)}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]

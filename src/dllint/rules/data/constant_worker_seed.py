@@ -16,6 +16,7 @@ from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
+from dllint.rules.data.seeded_draws import may_draw
 from dllint.rules.data.training_loops import TrainingLoops
 from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, conditional, holds_rank
 from dllint.span import Span
@@ -73,7 +74,9 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     alike = first.constancy == "constant" and several
     lasting = all(loader.flag("persistent_workers") for loader in loaders)
     evaluating = all(_evaluates(project, loader) for loader in loaders)
-    message = "main" if alike else "ranks" if lasting else "epochs"
+    families = {family for one in seedings for family in one.seeder.families}
+    idle = not any(may_draw(project, loader, families) for loader in loaders)
+    message = "idle" if idle else "main" if alike else "ranks" if lasting else "epochs"
     others = [Place(one.file.path, one.span, "and here", alike=True) for one in seedings if one is not first]
     file, call, given = first.file, first.written, first.argument
     if first.hops:
@@ -92,7 +95,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
             "loader": project.where(loaders[0].file, loaders[0].span),
         },
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        severity="info" if evaluating else None,
+        severity="info" if evaluating or idle else None,
         fixes=() if message == "ranks" or evaluating else _fixes(project, seedings),
         statement=call.statement,
     )
