@@ -35,6 +35,7 @@ CALLED = """\
 import random
 import numpy as np
 import torch.multiprocessing as mp
+from cytoolz import curry
 from torch.utils.data import DataLoader
 
 def seed(number=0):
@@ -49,6 +50,16 @@ def choose():
 def either(rank=0):
     if rank:
         return train
+
+@curry
+def partly(split, rank):
+    print(split, rank)
+
+async def later():
+    print(1)
+
+def each():
+    yield print(1)
 
 class Base:
     def make(self):
@@ -93,6 +104,10 @@ SILENT |= {
         "mp.Process(target=either(other))",
         "mp.Process(target=other.make())",
         "mp.Process(target=Base().make())",
+        "mp.Pool().map(partly(1), [1, 2])",
+        "mp.Process(target=partly(1))",
+        "mp.Process(target=later())",
+        "mp.Process(target=each())",
         "mp.Process(target=train)",
         "mp.spawn(choose(), nprocs=2)",
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Event, Expr
-from dllint.inference.values import NONE, Const, External, Function, Site
+from dllint.inference.values import NONE, Const, External, Function, Site, Value
 from dllint.libraries.index import canonical
 from dllint.libraries.multiprocessing import SIMPLE_QUEUE
 from dllint.linking.conditions import render
@@ -70,15 +70,16 @@ class Misuses:
         self, kind: Literal["called", "seeding"], file: SourceFile, index: int, given: Expr, site: Site
     ) -> Iterator[Misuse]:
         """The misuse in a call that passes the result of a function, None, in place of the function. A method may have
-        another result in a subclass."""
+        another result in a subclass, and a decorated function any."""
         call = file.calls[index]
         if not isinstance(given, CallRef) or site.file is not file:
             return
         callees = self.world.calls.callees(file, given.index, site.frame)
-        plain = bool(callees) and all(
-            isinstance(one, External) or (isinstance(one, Function) and one.receiver is None) for one in callees
-        )
-        if plain and set(self.world.values.evaluate(given, site)) == {NONE}:
+        if (
+            callees
+            and all(map(_returns_as_written, callees))
+            and set(self.world.values.evaluate(given, site)) == {NONE}
+        ):
             span = next((one.value_span for one in call.args if one.value == given), call.span)
             yield Misuse(kind, file, span, call.statement, file.calls[given.index].func, "target", True)
 
@@ -140,6 +141,14 @@ class Misuses:
             return False
         values = self.world.values.evaluate(args[1].value, site)
         return bool(values) and all(isinstance(value, Const) and value.kind in ("int", "float") for value in values)
+
+
+def _returns_as_written(callee: Value) -> bool:
+    """Whether a call of a function has the result that its `return` statements show."""
+    if not isinstance(callee, Function):
+        return isinstance(callee, External)
+    scope = callee.file.scopes[callee.scope]
+    return callee.receiver is None and not (scope.decorators or scope.is_async or scope.is_generator)
 
 
 def raising(file: SourceFile, scope: int) -> list[Event]:
