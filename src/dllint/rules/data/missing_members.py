@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _QUEUES = ("multiprocessing.Queue", "multiprocessing.JoinableQueue", "multiprocessing.SimpleQueue")
 _EXCEPTIONS = ("Empty", "Full")
+Called = Literal["called", "result", "seeding"]
+"""Kinds of functions that are called where they should be passed."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,13 @@ class Misuse:
 
     Attributes:
         kind: "exception" (`mp.Queue.Empty`), "array" (`manager.Array("d", 4)`), "simple" (`SimpleQueue.get_nowait`),
-            "called" (`Process(target=train())`), "seeding" (`worker_init_fn=np.random.seed(1)`).
+            "called" (`Process(target=train())`), "result" (`mp.spawn(train())`), "seeding"
+            (`worker_init_fn=np.random.seed(1)`).
         what: the member or argument as written.
         exact: whether the span covers the expression alone.
     """
 
-    kind: Literal["exception", "array", "simple", "called", "seeding"]
+    kind: Literal["exception", "array", "simple"] | Called
     file: SourceFile
     span: Span
     statement: Span
@@ -60,15 +63,14 @@ class Misuses:
                 yield from self._calls(file)
         for launch in self.project.launches.blind():
             if launch.target is not None and launch.target.expr is not None and launch.target.site is not None:
-                yield from self._called("called", launch.file, launch.call, launch.target.expr, launch.target.site)
+                kind: Called = "called" if launch.api.endswith("Process") else "result"
+                yield from self._called(kind, launch.file, launch.call, launch.target.expr, launch.target.site)
         for loader in self.project.loaders:
             given = written(loader, "worker_init_fn")
             if given is not None:
                 yield from self._called("seeding", loader.file, loader.call, given, loader.site)
 
-    def _called(
-        self, kind: Literal["called", "seeding"], file: SourceFile, index: int, given: Expr, site: Site
-    ) -> Iterator[Misuse]:
+    def _called(self, kind: Called, file: SourceFile, index: int, given: Expr, site: Site) -> Iterator[Misuse]:
         """The misuse in a call that passes the result of a function, None, in place of the function. A method may have
         another result in a subclass, and a decorated function any."""
         call = file.calls[index]
