@@ -21,6 +21,9 @@ class Rows(Dataset):
     def open(self):
         self.handle = zipfile.ZipFile(self.path)
 
+    def alone(self):
+        return self.count == 0
+
     def __len__(self):
         return 9
 
@@ -56,6 +59,7 @@ WITHOUT = [
     "NONE\nalone = count == 0\nif alone:\n    OPEN",
     "NONE\nself.alone = self.count == 0\nif self.alone:\n    OPEN",
     "NONE\nif self.count == 0:\n    self.open()",
+    "NONE\nif self.alone():\n    OPEN",
     "NONE\nif self.count != 0:\n    return\nOPEN",
     "self.handle = None if self.count else zipfile.ZipFile(self.path)",
 ]
@@ -82,6 +86,15 @@ def test_only_without_workers(told: Callable[..., Any], opening: str) -> None:
 @pytest.mark.parametrize("opening", WITH)
 def test_with_workers_too(told: Callable[..., Any], opening: str) -> None:
     assert [one.code for one in told({"main.py": _program(opening)}, select=["DLL402"])] == ["DLL402"]
+
+
+def test_a_count_in_a_dict(told: Callable[..., Any]) -> None:
+    direct = 'num_workers=args.workers, multiprocessing_context="fork"'
+    packed = '**{"num_workers": args.workers, "multiprocessing_context": "fork"}'
+    program = _program("NONE\nif self.count == 0:\n    OPEN").replace(direct, packed)
+
+    assert packed in program
+    assert told({"main.py": program}, select=["DLL402"]) == ()
 
 
 def test_a_constant_that_the_loader_does_not_get(told: Callable[..., Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, List, Name, Starred, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, Expr, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Annotation, Event
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import without_calls
@@ -12,6 +12,8 @@ from dllint.linking.implicit_calls import expressions
 from dllint.linking.reads import RegionRef, ScopeRef
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
+
+_COUNTS = ("num_workers", "dataloader_num_workers")
 
 
 def functions_in(file: SourceFile, scope: int) -> dict[str, int]:
@@ -58,10 +60,15 @@ def stores_in_functions(file: SourceFile) -> dict[str, list[Store]]:
 
 
 def worker_counts_in(file: SourceFile, scope: int) -> list[str]:
-    """Return the last names of the worker counts that the calls of a scope pass: `num_workers=args.workers`."""
-    arguments = (argument for index in file.calls_of(scope) for argument in file.calls[index].args)
-    counts = (name_of(one.value) for one in arguments if one.keyword in ("num_workers", "dataloader_num_workers"))
-    return [*dict.fromkeys(one for one in counts if one)]
+    """Return the last names of the worker counts that a scope passes, or puts into a dict: `num_workers=args.workers`,
+    `{"num_workers": args.workers}`."""
+    given = [one for index in file.calls_of(scope) for one in file.calls[index].args]
+    counts = [one.value for one in given if one.keyword in _COUNTS]
+    written = (event.value for event in file.scopes[scope].events if event.value is not None)
+    for value in (*written, *(one.value for one in given)):
+        if isinstance(value, Dict):
+            counts += [entry for key, entry in value.items if isinstance(key, Constant) and key.value in _COUNTS]
+    return [*dict.fromkeys(name for one in counts if (name := name_of(one)))]
 
 
 def name_of(expr: Expr) -> str | None:

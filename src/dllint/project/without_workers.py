@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Not, Subscript
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins
@@ -16,8 +16,10 @@ from dllint.linking.derivations import name_of, worker_counts_in
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-_ZERO = frozenset({("==", 0), ("<=", 0), ("<", 1)})
-_OTHER = frozenset({("!=", 0), (">", 0), (">=", 1)})
+ZERO = frozenset({("==", 0), ("<=", 0), ("<", 1)})
+"""Comparisons that are true for no number of workers but 0."""
+OTHER = frozenset({("!=", 0), (">", 0), (">=", 1)})
+"""Comparisons that are false for 0 alone."""
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -57,8 +59,8 @@ class WithoutWorkers:
             if isinstance(left, Constant):
                 (op, right), left = (_MIRRORED.get(op, op), left), right
             asked = (op, right.value) if isinstance(right, Constant) else None
-            return asked in (_ZERO if holds else _OTHER) and self._is_count(left, site)
-        if not isinstance(test, (Name, Attribute, Subscript)):
+            return asked in (ZERO if holds else OTHER) and self._is_count(left, site)
+        if not isinstance(test, (Name, Attribute, Subscript, CallRef)):
             return False
         if not holds and self._is_count(test, site):
             return True

@@ -11,12 +11,12 @@ from dllint.finding import Place
 from dllint.inference.values import Class, Function
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
+from dllint.project.without_workers import OTHER, ZERO
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_WITH_ZERO = frozenset({(">", 0), ("==", 0), ("!=", 0), ("<=", 0), (">=", 1), ("<", 1)})
 _LEAVING = frozenset({"raise", "return", "continue", "break"})
 
 
@@ -87,7 +87,7 @@ def _is_test(expr: Expr, count: Expr) -> bool:
         return expr.operand == count
     if isinstance(expr, Compare):
         return expr.left == count and any(
-            isinstance(right, Constant) and (operator, right.value) in _WITH_ZERO
+            isinstance(right, Constant) and (operator, right.value) in ZERO | OTHER
             for operator, right in expr.comparisons
         )
     return expr == count

@@ -12,6 +12,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.data.kept_parts import KeptParts
 from dllint.rules.data.parts import Part
+from dllint.rules.data.samplers import DRAWING
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -33,15 +34,6 @@ _STATISTICS = frozenset(
     }
 )
 """Functions and methods that reduce an array to what it is normalized by."""
-
-_DRAWS = frozenset(
-    {
-        *("random", "rand", "randn", "randint", "randrange", "random_sample", "uniform", "normal", "choice", "choices"),
-        *("sample", "permutation", "randperm", "shuffle", "integers", "bernoulli", "binomial", "multinomial"),
-        *("rand_like", "randn_like", "randint_like", "standard_normal", "gauss"),
-    }
-)
-"""Functions and methods that draw random numbers."""
 
 _OF_SHAPE = frozenset({"shape", "size", "ndim", "dtype", "dim", "device", "numel", "nbytes"})
 """Attributes and methods that tell nothing of the elements of an array."""
@@ -165,7 +157,7 @@ class Repeats:
 
     def _draws(self, expr: Expr, site: Site) -> bool:
         return any(
-            isinstance(one, CallRef) and last_name(where.file.calls[one.index].func) in _DRAWS
+            isinstance(one, CallRef) and last_name(where.file.calls[one.index].func) in DRAWING
             for one, where in self._behind(expr, site)
         )
 

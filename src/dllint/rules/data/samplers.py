@@ -32,6 +32,11 @@ _SEEDING = frozenset({"manual_seed", "seed", "Random", "RandomState", "default_r
 """Last names of the functions and classes that take the seed of a generator."""
 CHOOSING = frozenset({"randperm", "permutation", "shuffle", "sample", "choice", "choices", "multinomial"})
 """Last names of functions that choose an order, or some of several things, at random."""
+DRAWING = CHOOSING | {
+    *("random", "rand", "randn", "randint", "randrange", "random_sample", "uniform", "normal", "integers", "gauss"),
+    *("bernoulli", "binomial", "rand_like", "randn_like", "randint_like", "standard_normal"),
+}
+"""Last names of functions and methods that draw random numbers."""
 
 
 def samplers(project: Project, loader: Loader, kind: str) -> Iterator[Instance]:

@@ -11,6 +11,7 @@ from dllint.inference.values import Class, External, Function, Instance, Partial
 from dllint.libraries.index import GENERATORS, SEEDERS, canonical
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.samplers import DRAWING
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -23,26 +24,8 @@ _DRAWING_NOTHING = frozenset(
     {"numpy", "torch", "PIL", "cv2", "h5py", "lmdb", "pandas", "yaml", "soundfile", "nibabel", "tqdm", "zarr"}
 )
 """Other packages whose functions draw only where their names say so."""
-_DRAWS = frozenset(
-    {
-        *(
-            "bernoulli",
-            "beta",
-            "binomial",
-            "choice",
-            "choices",
-            "gauss",
-            "integers",
-            "multinomial",
-            "normal",
-            "poisson",
-        ),
-        *("permutation", "rand", "randint", "randn", "random", "random_sample", "randperm", "randrange", "sample"),
-        *("rvs", "shuffle", "standard_normal", "uniform", "normal_", "uniform_", "random_", "bernoulli_", "rand_like"),
-        *("randn_like", "randint_like", "dropout"),
-    }
-)
-"""Names of functions and methods that draw random numbers."""
+_DRAWS = DRAWING | {"beta", "poisson", "rvs", "normal_", "uniform_", "random_", "bernoulli_", "dropout"}
+"""Names of functions and methods that draw random numbers, also into a tensor or by a distribution."""
 
 
 def may_draw(project: Project, loader: Loader, families: Iterable[str]) -> bool:
