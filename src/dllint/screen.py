@@ -21,7 +21,8 @@ from dllint.modules import ModuleIndex
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _SETTING_ELSEWHERE = re.compile(rb"^[ \t]*(?!self\.|cls\.)[A-Za-z_]\w*\.\w+[ \t]*=[^=]|\bsetattr\(", re.MULTILINE)
-_GLOBAL = re.compile(rb"^[ \t]+global[ \t]", re.MULTILINE)
+_BEFORE_STARTS = re.compile(rb"^[ \t]+global[ \t]|cuda", re.MULTILINE)
+"""What a program may do before another file starts processes: it changes a variable of its own, or uses CUDA."""
 _FEW = 50
 _SMALL = 2000
 """Bytes. A settings module this short costs less to parse than to examine."""
@@ -201,7 +202,7 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
     reads contents is called here, or what it searches is."""
     imported = imports(data)
     lists = (words.launching, words.loading, words.in_workers, words.nearby, *words.beside.values(), _PARSING)
-    patterns = (_SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING)
+    patterns = (_SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING, _BEFORE_STARTS)
     dynamic = b"import_module(" in data or b"__import__(" in data
     return (
         [[word in data for word in group] for group in (*lists, tuple(words.beside), _SEARCHED)],
@@ -260,9 +261,8 @@ def select(
     chosen |= _reach(launching, importing) & _reach(loading, importing)
     above = {other for path in mattering for other in importing.get(path, ())} - chosen
     chosen |= {path for path in above if _look(known, _may_give, files[path], words.nearby)}
-    # Files that may change a variable of their own before another one starts processes that read it.
-    starting = {other for path in launching for other in importing.get(path, ())} - chosen
-    chosen |= {path for path in starting if _look(known, _matches, files[path], _GLOBAL)}
+    starting = _reach(launching, importing) - chosen
+    chosen |= {path for path in starting if _look(known, _matches, files[path], _BEFORE_STARTS)}
     # Files that may change a setting of another module: `settings.DEBUG = True`.
     settings = {other for path in mattering for other in imported[path] if _is_settings(files[other])}
     users = {other for path in settings for other in importing.get(path, ())} - chosen

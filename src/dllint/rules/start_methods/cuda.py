@@ -41,7 +41,7 @@ from dllint.libraries.torch.cuda import (
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.start_methods.backends import INIT_PROCESS_GROUP, backends
-from dllint.rules.start_methods.cuda_conditions import forgiven, joined
+from dllint.rules.start_methods.cuda_conditions import OTHER_DEVICES, forgiven, joined
 from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine, needs_tensor_on_gpu
 from dllint.rules.start_methods.moved_modules import MovedModules
 
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 _ON_DEVICE = ("cuda", "to", "pin_memory", "type", "backward", "init_process_group", *sorted(MAKES_BESIDE))
 _FLAGS = ("cuda", "gpu", "device")
-_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu", "npu", "mlu", "musa", "xla", "mtia")
 
 
 class Cuda:
@@ -285,7 +284,7 @@ class Cuda:
         for value in values:
             if isinstance(value, Const) and isinstance(value.value, str):
                 kind = value.value.partition(":")[0]
-                yield kind if kind in ("cuda", *_OTHER_DEVICES) else "unknown"
+                yield kind if kind in ("cuda", *OTHER_DEVICES) else "unknown"
             elif isinstance(value, Const) and value.value is None:
                 yield "none"
             elif _is_index(value) or (isinstance(value, Pattern) and value.prefix.startswith("cuda")):

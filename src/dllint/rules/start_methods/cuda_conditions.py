@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from dllint.facts.nodes import BoolOp, CallRef, Tuple
 from dllint.facts.schema import Expr
+from dllint.linking.conditions import Atom
 from dllint.linking.source import SourceFile, last_name
 
 _CATCHING = ("RuntimeError", "Exception", "BaseException")
+_DEVICE = re.compile(r"device|accelerator|cuda|gpu", re.IGNORECASE)
+_DOTTED = re.compile(r"[\w.]+")
+_FLAG = re.compile(
+    r"(?:(?:use|with|on|has|have|is|enable|try|run)_?)*(?:cuda|gpu)(?:_(?:available|enabled))?", re.IGNORECASE
+)
+_COUNT = re.compile(
+    r"(?:^|[._])(?:(?:n|num|number_of)_?)?gpus(?:_per_node)?$|n_?gpu$|num_?gpu$|gpu_count$|cuda\.device_count\(\)$"
+)
+_AGAINST = re.compile(
+    r"(?:no|not|without|disable|disabled)_?(?:cuda|gpu)|(?:use_|on_|force_)?cpu(?:_only)?", re.IGNORECASE
+)
+_ASKED_FOR_GPU = re.compile(r"""\.startswith\(['"](?:cuda|gpu)|^['"](?:cuda|gpu)['"] in |\bcuda\.is_available\(\)$""")
+_ONE_OF = re.compile(r"(.+) in [(\[{](.+)[)\]}]")
+_WORD = re.compile(r"['\"](\w+)['\"]")
+OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu", "npu", "mlu", "musa", "xla", "mtia")
+"""The devices of `torch.device` that are none of CUDA."""
 
 
 def joined(test: Expr, holds: bool) -> tuple[Expr, ...]:
@@ -30,3 +50,27 @@ def forgiven(file: SourceFile, region: int, index: int) -> bool:
         if not kinds or any(last_name(kind) in _CATCHING for kind in kinds):
             return not any(event.kind == "raise" and event.region == number for event in events)
     return False
+
+
+def without_gpu(conditions: Iterable[Atom]) -> bool:
+    """Whether conditions that hold say that the program does not use CUDA: `args.device == "cpu"`, `not use_cuda`,
+    `args.no_cuda`, `torch.cuda.device_count() == 0`."""
+    return any(map(_without_gpu, conditions))
+
+
+def _without_gpu(atom: Atom) -> bool:
+    text, holds = atom.text, atom.holds
+    if atom.equals:
+        value = atom.equals.strip("'")
+        if value == "0":
+            return holds and _COUNT.search(text) is not None
+        names = OTHER_DEVICES if holds else ("cuda", "gpu")
+        return value in names and _DEVICE.search(text) is not None
+    if _DOTTED.fullmatch(text):
+        name = text.rpartition(".")[2]
+        return holds if _AGAINST.fullmatch(name) else not holds and _FLAG.fullmatch(name) is not None
+    among = _ONE_OF.fullmatch(text) if holds else None
+    if among is not None:
+        names = tuple(_WORD.findall(among[2]))
+        return bool(names) and _DEVICE.search(among[1]) is not None and set(names) <= set(OTHER_DEVICES)
+    return not holds and _ASKED_FOR_GPU.search(text) is not None

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute
-from dllint.inference.values import Frame, Instance, const
+from dllint.inference.values import Frame, Function, Instance, const
 from dllint.libraries.facets import CudaApi
 from dllint.libraries.index import LAUNCHERS
-from dllint.linking.conditions import render
+from dllint.linking.conditions import in_other_halves, render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
-from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
+from dllint.project.same_process import Reached, reach, runs_when_imported, stepped, ways_to
 from dllint.rules.start_methods.ancestors import Ancestor, Ancestors
 from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.start_methods.cuda_conditions import without_gpu
 from dllint.rules.start_methods.default_device import DefaultDevice, Setting
 from dllint.span import Span
 
@@ -40,13 +41,15 @@ def error_text(unnoticed: bool) -> str:
 
 @dataclass(frozen=True)
 class CudaUse:
-    """A function that a worker or a forked process runs, with the first of its calls that use CUDA."""
+    """A function that a worker or a forked process runs, with the first of its calls that use CUDA. `target` is the
+    function that a launch runs and that leads to it."""
 
     reached: Reached
     call: int
     entry: str
     certain: bool
     unnoticed: bool = False
+    target: Function | None = None
 
     @property
     def span(self) -> Span:
@@ -78,6 +81,7 @@ class CudaForks:
         self._ancestors = Ancestors(project)
         self._used: dict[tuple[str, int, Frame | None, bool], list[tuple[Reached, int, CudaApi]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
+        self._launch_poisons: dict[object, Poison | None] = {}
 
     # Children
 
@@ -108,7 +112,8 @@ class CudaForks:
         seen: set[tuple[str, int]] = set()
         for target in launch.targets:
             start = Reached(target.function.file, target.function.scope, target.frame)
-            yield from self._uses(start, target.function.name, seen)
+            for use in self._uses(start, target.function.name, seen):
+                yield replace(use, target=target.function)
 
     def _uses(
         self, start: Reached, entry: str, seen: set[tuple[str, int]], default: Setting | None = None
@@ -139,6 +144,8 @@ class CudaForks:
         The default start method does not count if the loader is only reached in processes launched by another method.
         """
         regimes = [regime for regime in self.project.regimes(loader) if regime.method == "fork"]
+        if self._without_gpu(loader.file, loader.call):
+            return False
         if not regimes or any(regime.shown for regime in regimes):
             return bool(regimes)
         if not any(regime.source == "inherited" for regime in self.project.regimes(loader)):
@@ -154,7 +161,7 @@ class CudaForks:
         Processes that another library starts for its own devices, such as TPUs, do not use CUDA either.
         """
         api = LAUNCHERS.get(launch.api)
-        if api is not None and not api.cuda:
+        if (api is not None and not api.cuda) or self._without_gpu(launch.file, launch.call):
             return False
         if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
             return False
@@ -163,6 +170,10 @@ class CudaForks:
         if len({method for one in same for method in one.methods}) > 1:
             return False
         return len({method for one in there for method in one.methods}) < 2 or self._is_told_to_fork(launch.frame)
+
+    def _without_gpu(self, file: SourceFile, index: int) -> bool:
+        call = file.calls[index]
+        return without_gpu(self.world.symbols.atoms(file, call.scope, call.region))
 
     @cached_property
     def _launches(self) -> dict[tuple[str, int], list[Launch]]:
@@ -229,9 +240,39 @@ class CudaForks:
                     return Poison(loader.file, loader.span, text, self.cuda.is_certain(run.file, index, run.frame))
         return None
 
-    def poison_of_launch(self, launch: Launch) -> Poison | None:
-        """The call that has initialized CUDA in the process that makes a launch, before it does."""
-        return self._poison(self._above(launch))
+    def poison_of_launch(self, launch: Launch, target: Function | None = None) -> Poison | None:
+        """The call that has initialized CUDA in the process that makes a launch, before it does.
+
+        Where the launch runs one of several functions, as in a class around a pool, a `target` is one of them: only
+        those programs count that give it to the launch.
+        """
+        shared = target is not None and len({one.function.key for one in launch.targets}) > 1
+        key = (launch.file.path, launch.call, launch.through, target if shared else None)
+        if key not in self._launch_poisons:
+            above = self._above(launch)
+            if target is not None and shared:
+                above = self._giving(target, above)
+            self._launch_poisons[key] = self._poison(above)
+        return self._launch_poisons[key]
+
+    def _giving(self, target: Function, above: list[Ancestor]) -> list[Ancestor]:
+        """Those of the scopes around a launch that lead to a call which is given the target, or that it leads to."""
+        giving: set[tuple[str, int]] = set()
+        for file in self.project.files:
+            for index, call in enumerate(file.calls):
+                if any(last_name(one.value) == target.name for one in call.args):
+                    giving |= ways_to(self.world, file, index).keys()
+        if not giving:
+            return above
+        kept = []
+        for one in above:
+            inside = next(iter(one.file.calls_of(one.scope)), None)
+            around = (
+                ways_to(self.world, one.file, inside).keys() if inside is not None else {(one.file.path, one.scope)}
+            )
+            if not giving.isdisjoint(around):
+                kept.append(one)
+        return kept
 
     def runs_of(self, launch: Launch) -> list[Reached]:
         """The functions that the processes of a launch run."""
@@ -273,6 +314,7 @@ class CudaForks:
     def _poison(self, ancestors: list[Ancestor]) -> Poison | None:
         """The first certain poisoning call; if none is certain, the first one."""
         first: Poison | None = None
+        ancestors = [one for one in ancestors if not without_gpu(one.conditions)]
         for one in chain(self._near(ancestors), self._called(ancestors), self._imported(ancestors)):
             if one.certain:
                 return one
@@ -288,10 +330,31 @@ class CudaForks:
 
     def _called(self, ancestors: list[Ancestor]) -> Iterator[Poison]:
         """The poisoning calls in functions that the ancestors call before their positions."""
+        forking = {(one.file.path, one.scope) for one in ancestors}
         for reached in reach(self.world, self._steps(ancestors)):
+            if any(self._is_choice(file, index, forking) for file, index, _ in reached.calls):
+                continue
             for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
                 if api.poisons:
                     yield self._described(reached.file, index, reached.frame, api)
+
+    def _is_choice(self, file: SourceFile, index: int, forking: set[tuple[str, int]]) -> bool:
+        """Whether a call of several functions, or the one in the other half of an `if`, runs instead what forks: a
+        configuration names one of several classes, and the object of one run is not that of another."""
+        call = file.calls[index]
+        for other in file.calls_of(call.scope):
+            keys = (
+                self.world.calls.targets(file, other).keys
+                if other == index or self._excludes(file, index, other)
+                else ()
+            )
+            if not forking.isdisjoint(keys) and (other != index or not forking.issuperset(keys)):
+                return True
+        return False
+
+    @staticmethod
+    def _excludes(file: SourceFile, one: int, other: int) -> bool:
+        return in_other_halves(file, file.calls[one].region, file.calls[other].region)
 
     def _steps(self, ancestors: list[Ancestor]) -> Iterator[Reached]:
         """The functions that the ancestors call before their positions."""

@@ -58,9 +58,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if handed:
                 # Reading the argument already fails.
                 uses = [use for use in uses if not _runs_module(project, use)]
-            poison = project.ask(CudaForks).poison_of_launch(launch) if uses else None
-            if poison is not None:
-                for use in uses:
+            for use in uses:
+                poison = project.ask(CudaForks).poison_of_launch(launch, use.target)
+                if poison is not None:
                     finding = _use(project, use, process, poison, (), "process", "process")
                     also = Place(finding.path, finding.span, _TOO, alike=True)
                     # One edit, another start method, fixes every use in the process.
