@@ -208,3 +208,43 @@ def test_the_class_that_a_program_takes_instead(
     files = {"pools.py": POOLS, "simulate.py": CHOOSING.format(build=build, mark=mark)}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+PADDED = """\
+import torch
+from kornia.geometry.transform import resize
+from torch.utils.data import DataLoader, Dataset
+
+def read(path):
+    return resize(torch.load(path), 480)
+
+def padded(path):
+    image = read(path)
+    return torch.zeros(3, 480, 480, device=image.device)
+
+class Images(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return padded(f"{{index}}.pt")
+
+def show():
+    image = read("a.pt")
+    {moved}
+    print(image)
+
+def main():
+    torch.zeros(2).cuda()
+    show()
+    for rows in DataLoader(Images(), num_workers=4):
+        print(rows)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("moved", ['print(image.to("cuda"))', 'shown = image.to("cuda")[None]', "shown = image.cuda()"])
+def test_a_copy_on_the_gpu_leaves_the_tensor_where_it_is(moved: str, findings: Callable[..., Any]) -> None:
+    assert findings({"main.py": PADDED.format(moved=moved)}, **SELECT) == set()

@@ -61,6 +61,14 @@ async def later():
 def each():
     yield print(1)
 
+def no_hook(dataset):
+    return None
+
+def stops_early(dataset):
+    if dataset:
+        return
+    random.seed(1)
+
 class Base:
     def make(self):
         pass
@@ -73,6 +81,7 @@ FOUND |= {
     for one in (
         "DataLoader([1], num_workers=2, worker_init_fn=seed(1))",
         "DataLoader([1], num_workers=2, worker_init_fn=random.seed(1))",
+        "DataLoader([1], num_workers=2, worker_init_fn=stops_early([1]))",
         "mp.Process(target=train(), args=())",
         "mp.get_context('spawn').Process(None, train(1))",
         "mp.spawn(train(0), nprocs=2)",
@@ -100,6 +109,7 @@ SILENT |= {
         "DataLoader([1], num_workers=2, worker_init_fn=seed)",
         "DataLoader([1], num_workers=2, worker_init_fn=other(1))",
         "DataLoader([1], num_workers=2, worker_init_fn=None)",
+        "DataLoader([1], num_workers=2, worker_init_fn=no_hook([1]))",
         "mp.Process(target=choose())",
         "mp.Process(target=either(other))",
         "mp.Process(target=other.make())",

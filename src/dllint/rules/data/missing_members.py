@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import NONE, Const, External, Function, Site, Value
 from dllint.libraries.index import canonical
@@ -146,10 +146,13 @@ class Misuses:
 
 
 def _returns_as_written(callee: Value) -> bool:
-    """Whether a call of a function has the result that its `return` statements show."""
+    """Whether a call of a function has the result that its `return` statements show. One that says `return None` makes
+    a function, and here none."""
     if not isinstance(callee, Function):
         return isinstance(callee, External)
     scope = callee.file.scopes[callee.scope]
+    if any(event.value == Constant(None) for event in scope.events_of("return")):
+        return False
     return callee.receiver is None and not (scope.decorators or scope.is_async or scope.is_generator)
 
 

@@ -132,7 +132,7 @@ class MovedModules:
                 if not moves and func.attr == "to" and not self._names_cpu(call, site):
                     continue
                 for value in self.world.values.evaluate(func.value, site):
-                    if not isinstance(value, Instance):
+                    if not isinstance(value, Instance) or not self._in_place(value, file, index):
                         continue
                     key: Hashable = _key(value)
                     if value.call < 0 and file.scopes[call.scope].name in CONSTRUCTORS:
@@ -144,6 +144,11 @@ class MovedModules:
                     else:
                         back.add(key)
         return {key: mover for key, mover in found.items() if key not in back}
+
+    def _in_place(self, value: Instance, file: SourceFile, index: int) -> bool:
+        """Whether `to()` moves an object itself. It returns a copy of a tensor, and an object of a library may be one
+        where the program uses what the call returns."""
+        return isinstance(value.of, Class) or self._is_module(value) or index in file.discarded
 
     def _names_cpu(self, call: Call, site: Site) -> bool:
         device = _device_of(call)
