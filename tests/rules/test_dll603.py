@@ -389,3 +389,50 @@ def test_seeds_that_nothing_draws_from_are_info(told: Callable[..., Any], statem
     found = told({"train.py": IDLE.replace("{statement}", statement)}, select=["DLL603"])
 
     assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
+HELPED = """\
+import argparse
+
+import numpy as np
+from functools import partial
+from torch.utils.data import DataLoader
+
+class Rows:
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return np.random.rand(3)
+
+def fix(fixed, benchmark, seed):
+    {condition}:
+        np.random.seed(seed)
+
+def start(worker_id, fixed):
+    fix(fixed, False, worker_id + 3)
+
+def main(fixed=False):
+    loader = DataLoader(Rows(), num_workers=4, worker_init_fn=partial(start, fixed=fixed))
+    for epoch in range(3):
+        for batch in loader:
+            print(batch)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fixed", action="store_true")
+    main(parser.parse_args().fixed)
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "severity"),
+    [("if fixed", "info"), ("if not benchmark", "warning"), ("if seed is not None", "warning"), ("if True", "warning")],
+)
+def test_a_seed_that_a_helper_sets_in_a_mode_that_nobody_asks_for(
+    condition: str, severity: str, told: Callable[..., Any]
+) -> None:
+    (found,) = told({"main.py": HELPED.format(condition=condition)}, **SELECT)
+
+    assert (found.severity, found.span.line) == (severity, 19)
+    assert "`worker_id + 3`" in found.text

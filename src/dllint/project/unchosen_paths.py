@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.finding import Finding, Place
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source
-from dllint.inference.values import UNKNOWN, Class, Const, External, Function, Instance, Site, Value
+from dllint.inference.values import UNKNOWN, Class, Const, External, Frame, Function, Instance, Site, Value
 from dllint.linking.arithmetic import ORDERING, combined
 from dllint.linking.source import SourceFile
 from dllint.project.same_process import Reached, reach
@@ -31,7 +31,7 @@ class UnchosenPaths:
         self._project = project
         self._origins = Origins(project.world)
         self._given: dict[str, bool] = {}
-        self._off: dict[tuple[str, int, int], bool] = {}
+        self._off: dict[tuple[str, int, int, Frame | None], bool] = {}
 
     def condition(self, finding: Finding) -> Place | None:
         """The test that keeps a program from a defect unless an option is given that is off by default; None if there
@@ -71,9 +71,12 @@ class UnchosenPaths:
                 return None
         return found
 
-    def runs_unasked(self, file: SourceFile, index: int) -> bool:
-        """Whether no such option stands around a call, or around all calls of its function."""
+    def runs_unasked(self, file: SourceFile, index: int, frame: Frame | None = None) -> bool:
+        """Whether no such option stands around a call, in one activation of its function, or around all calls of its
+        function."""
         call = file.calls[index]
+        if frame is not None and self._tested(file, call.scope, call.region, frame) is not None:
+            return False
         return self._behind(file, call.scope, call.region) is None
 
     @cached_property
@@ -118,15 +121,15 @@ class UnchosenPaths:
                 return None
         return found
 
-    def _tested(self, file: SourceFile, scope: int, region: int) -> Place | None:
+    def _tested(self, file: SourceFile, scope: int, region: int, frame: Frame | None = None) -> Place | None:
         for index in file.regions(region):
             entry = file.facts.regions[index]
             if entry.kind != "if" or entry.expr is None:
                 continue
-            key = (file.path, scope, index)
+            key = (file.path, scope, index, frame)
             off = self._off.get(key)
             if off is None:
-                site = Site(file, scope, entry.parent, entry.span.start, None)
+                site = Site(file, scope, entry.parent, entry.span.start, frame)
                 off = self._off[key] = self._is_off(entry.expr, entry.holds, site)
             if off:
                 return Place(file.path, entry.span, "off by default, and nothing here turns it on")

@@ -14,6 +14,7 @@ from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.seeded_draws import may_draw
@@ -27,7 +28,7 @@ FROM_TORCH = "torch.initial_seed() % 2**32"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    seeds = WorkerSeeds(project)
+    seeds = project.ask(WorkerSeeds)
     causes: Causes[tuple[list[Seeding], Loader]] = Causes()
     of_items: Causes[tuple[Seeding, Loader]] = Causes()
     for loader in project.loaders:
@@ -78,27 +79,38 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     idle = not any(may_draw(project, loader, families) for loader in loaders)
     message = "idle" if idle else "main" if alike else "ranks" if lasting else "epochs"
     others = [Place(one.file.path, one.span, "and here", alike=True) for one in seedings if one is not first]
-    file, call, given = first.file, first.written, first.argument
+    file, call = first.file, first.written
     if first.hops:
         # The seeding helper may serve the main process too: the defect is how the workers call it.
         hop = first.hops[0]
         others.insert(0, Place(file.path, call.span, "seeds here"))
         file, call = hop.file, next(one for one in hop.file.calls if one.span == hop.span)
-        given = call.args[0] if call.args else given
+    # A mode that the user asks for, often to compare two runs.
+    asked = not any(project.ask(UnchosenPaths).runs_unasked(one.file, one.call, one.frame) for one in seedings)
     return Finding(
         CODE,
         file.path,
         call.span,
         message,
         {
-            "seed": render(given.value if given else None, file),
+            "seed": _seed(project, first),
             "loader": project.where(loaders[0].file, loaders[0].span),
         },
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        severity="info" if evaluating or idle else None,
+        severity="info" if evaluating or idle or asked else None,
         fixes=() if message == "ranks" or evaluating else _fixes(project, seedings),
         statement=call.statement,
     )
+
+
+def _seed(project: Project, seeding: Seeding) -> str:
+    """The seed as the function writes it that a worker calls, which may pass it to a helper."""
+    if seeding.argument is None:
+        return ""
+    site = project.world.call_site(seeding.file, seeding.call, seeding.frame)
+    steps = project.ask(WorkerSeeds).origins.expressions(seeding.argument.value, site) if seeding.hops else ()
+    passed = [render(one.expr, one.site.file) for one in steps if one.site.scope == seeding.root.scope]
+    return passed[0] if passed else render(seeding.argument.value, seeding.file)
 
 
 def _evaluates(project: Project, loader: Loader) -> bool:

@@ -10,6 +10,7 @@ from dllint.facts.nodes import BinOp, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.inference import limits
 from dllint.inference.edges import Given, Target
+from dllint.inference.origins import Origins
 from dllint.inference.values import Actual, Actuals, External, Frame, Function, Instance, Value
 from dllint.libraries.facets import Seeder
 from dllint.libraries.index import SEEDERS, canonical
@@ -45,6 +46,7 @@ class Seeding:
     constancy: Constancy
     root: Function
     hops: tuple[Hop, ...]
+    frame: Frame | None = None
 
     @property
     def written(self) -> Call:
@@ -62,6 +64,7 @@ class WorkerSeeds:
         self.project = project
         self.world = project.world
         self.constants = Constants(project.world)
+        self.origins = Origins(project.world)
 
     def of_loader(self, loader: Loader) -> Iterator[list[Seeding]]:
         """The seedings of each function that can be the loader's `worker_init_fn`."""
@@ -125,7 +128,7 @@ class WorkerSeeds:
         given = next((one for one in file.calls[index].args if one.keyword in (None, seeder.keyword)), None)
         site = self.world.call_site(file, index, frame)
         constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
-        return Seeding(file, index, given, seeder, constancy, root, hops)
+        return Seeding(file, index, given, seeder, constancy, root, hops, frame)
 
     def _external(self, file: SourceFile, index: int, frame: Frame | None) -> str | None:
         site = self.world.call_site(file, index, frame)
