@@ -636,3 +636,22 @@ def test_batches_that_next_takes(findings: Callable[..., Any], marks: Callable[.
     }
 
     assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize(
+    ("passes", "count"),
+    [
+        ("range(12)", 0),
+        ("range(2, 12)", 0),
+        ("trange(5)", 0),
+        ("range(100000)", 1),
+        ("range(steps)", 1),
+        ("range(0, 10000, 2)", 1),
+    ],
+)
+def test_a_few_batches_that_next_takes(told: Callable[..., Any], passes: str, count: int) -> None:
+    text = (
+        f"kept = []\nbatches = iter(loader)\nfor _ in {passes}:\n    x, y = next(batches)\n    kept.append(y.numpy())"
+    )
+
+    assert len(told({"run.py": function(text)}, **SELECT)) == count

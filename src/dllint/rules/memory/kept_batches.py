@@ -10,23 +10,22 @@ from dllint.facts.nodes import (
     Attribute,
     CallRef,
     Comprehension,
-    Constant,
     List,
     Name,
     Starred,
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr, Operator
+from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
-from dllint.linking.reads import RegionRef
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
-from dllint.rules.memory.held_storage import ADDING, JOINING, Body, Kept
+from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
+from dllint.rules.memory.held_storage import ADDING, Body, Kept
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
@@ -214,77 +213,6 @@ class Batches:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
         return []
-
-
-def looping(file: SourceFile, scope: int, *keeping: str) -> list[tuple[Event, RegionRef]]:
-    """Return the `for` statements of a scope whose bodies put something into a container, or call a function with one
-    of these names, each with its body."""
-    loops = [one for one in file.scopes[scope].events_of("for") if one.detail != "comp" and one.target is not None]
-    bodies: dict[tuple[Span, int], int] = {}
-    for index, region in file.regions_of("for") if loops else ():
-        bodies.setdefault((region.span, region.parent), index)
-    numbers = [index for name in (*ADDING, *keeping) for index in file.facts.called.get(name, ())] if loops else []
-    implicit = range(len(file.facts.calls), len(file.calls)) if loops else ()
-    numbers += (index for index in implicit if last_name(file.calls[index].func) in keeping)
-    places = [file.calls[index].region for index in numbers if file.calls[index].scope == scope]
-    places += [region.number for region in extending(file, scope)] if loops else ()
-    found = []
-    for event in loops:
-        body = bodies.get((event.span, event.region), 0)
-        if body and any(file.encloses(body, one) for one in places):
-            found.append((event, RegionRef(body)))
-    return found
-
-
-def gathering(file: SourceFile, scope: int) -> list[tuple[Event, list[tuple[Expr, bool]]]]:
-    """Return the statements of a scope that may gather what a loop yields, each with the comprehensions of lists, and
-    the displays with unpacked elements, in it; and whether a call that joins tensors comes before them."""
-    found: list[tuple[Event, list[tuple[Expr, bool]]]] = []
-    for event in file.scopes[scope].events:
-        if event.value is None or event.kind not in ("assign", "expr", "return") or event.value_span is None:
-            continue
-        joined = False
-        here: list[tuple[Expr, bool]] = []
-        for expr in walk(event.value, file):
-            if isinstance(expr, CallRef):
-                joined = joined or last_name(file.calls[expr.index].func) in JOINING
-            elif isinstance(expr, (List, Tuple)):
-                if any(isinstance(one, Starred) for one in expr.elements):
-                    here.append((expr, joined))
-            elif isinstance(expr, Comprehension) and len(expr.clauses) == 1:
-                here += [(expr, joined)] if expr.kind in ("list", "dict") and not expr.clauses[0].ifs else []
-        if here:
-            found.append((event, here))
-    return found
-
-
-def extending(file: SourceFile, scope: int) -> list[RegionRef]:
-    """Return the regions of the statements of a scope that may put a batch somewhere: `kept += [batch]`, `kept[number]
-    = batch`."""
-    return [
-        RegionRef(event.region)
-        for event in file.scopes[scope].events
-        if isinstance(event.target, Subscript)
-        or (event.detail == Operator("+") and not isinstance(event.value, Constant))
-    ]
-
-
-def taking(file: SourceFile, scope: int) -> list[tuple[Event, RegionRef, Expr]]:
-    """Return the assignments of `iter(loader)` in a scope, each with a loop beside it that takes the batches one by
-    one, and what they are taken from: `batch = next(batches)`."""
-    calls = [file.calls[index] for index in file.facts.called.get("next", ()) if file.calls[index].scope == scope]
-    found: dict[tuple[Span, int], tuple[Event, RegionRef, Expr]] = {}
-    for event in file.scopes[scope].events_of("assign") if calls else ():
-        made = file.calls[event.value.index] if isinstance(event.value, CallRef) else None
-        if made is None or made.func != Name("iter") or len(made.args) != 1 or event.target is None:
-            continue
-        for call in calls:
-            around = list(file.regions(call.region)) if call.args and call.args[0].value == event.target else []
-            for region in around:
-                entry = file.facts.regions[region]
-                if entry.kind in ("for", "while") and entry.parent == event.region:
-                    found.setdefault((event.span, region), (event, RegionRef(region), event.target))
-    return list(found.values())
 
 
 def bind(body: Body, target: Expr, iterable: Expr) -> None:
