@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from dllint.documents import parse_toml
 from dllint.python_versions import poetry_specifier
 from dllint.reading import SETTINGS_BYTES, CannotRead, read, walk
-from dllint.readme_versions import is_readme, named_versions
+from dllint.readme_versions import named_versions, tells_how_to_install
 
 Kind = Literal["metadata", "list", "environment", "command", "words"]
 """Where a declaration stands: metadata of the package, a list for pip, a conda environment or image, or a command or
@@ -26,6 +26,8 @@ _TOOLS = re.compile(r"dev|test|doc|rtd|lint|ci(?![a-z])|build|optional|extra|exa
 _YAML = re.compile(r"[\w.-]+\.ya?ml\Z")
 _CONDA = re.compile(r"^dependencies:[ \t]*\n((?:[ \t#-].*\n|\n)*)", re.MULTILINE)
 _FOLDERS = ("", "requirements", "conda", "dependencies", "docker", "environment", "environments", "installation")
+_DOCUMENTS = ("docs", "doc")
+"""The folders of documents, of which the installation notes alone are read."""
 _BESIDE = re.compile(
     r"(?:tests?|docs?|examples?|tools?|tutorials?|third[-_]?party|3rd[-_]?party|vendor|external)s?\Z", re.I
 )
@@ -67,7 +69,7 @@ class Declared(NamedTuple):
 def declared(root: str) -> list[Declared]:
     """Return the packages that the files at the top of a project declare, "python" among them, in the order of the
     files' names. Words count for a package that nothing else declares."""
-    found = [one for folder in _FOLDERS for one in _in_folder(root, folder)]
+    found = [one for folder in (*_FOLDERS, *_DOCUMENTS) for one in _in_folder(root, folder)]
     firm = {one.package for one in found if one.kind != "words"}
     return [one for one in found if one.kind != "words" or one.package not in firm]
 
@@ -96,6 +98,8 @@ def _in_folder(root: str, within: str) -> Iterator[Declared]:
 
 
 def _reader(name: str, folder: str) -> Any:
+    if folder in _DOCUMENTS:
+        return _notes if tells_how_to_install(name, True) else None
     listed = _PIP_LIST.match(name)
     if listed is not None or (folder == "requirements" and name.endswith((".txt", ".in"))):
         tools = _TOOLS.search(listed["of"] if listed is not None else name)
@@ -106,7 +110,7 @@ def _reader(name: str, folder: str) -> Any:
         return _image
     if folder:
         return None
-    return _notes if is_readme(name) else _READERS.get(name)
+    return _notes if tells_how_to_install(name, False) else _READERS.get(name)
 
 
 def _pip_list(text: str, path: str) -> Iterator[Declared]:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-_NAMES = re.compile(r"(?:readme|install(?:ation)?)(?:[_-]en)?(?:\.(?:md|rst|txt))?\Z", re.IGNORECASE)
+_GUIDES = re.compile(
+    r"(?:install(?:ation|ing)?|get(?:ting)?[_-]?started|setup(?=\.))(?:[_-]en)?(?:\.(?:md|rst|txt))?\Z", re.IGNORECASE
+)
+_READMES = re.compile(r"readme(?:[_-]en)?(?:\.(?:md|rst|txt))?\Z", re.IGNORECASE)
 _CONTINUED = re.compile(r"\\\r?\n")
 _COMMAND = re.compile(r"\b(?:pip3?|conda|mamba)\s{1,8}(?:-\S{1,60}\s{1,8}){0,8}(?:install|create)\s([^\n`&|;#]*)")
 _WHEEL = re.compile(r"torch-(\d+(?:\.\d+)+)[-+%.]")
@@ -39,9 +42,9 @@ class Named(NamedTuple):
     said: bool
 
 
-def is_readme(name: str) -> bool:
-    """Whether a file of this name tells how to install a project."""
-    return _NAMES.match(name) is not None
+def tells_how_to_install(name: str, among_documents: bool) -> bool:
+    """Whether a file of this name tells how to install a project. A README among the documents is about these."""
+    return _GUIDES.match(name) is not None or (not among_documents and _READMES.match(name) is not None)
 
 
 def named_versions(text: str) -> Iterator[Named]:

@@ -555,6 +555,14 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"README.md": "pip install torch\n"}, False),
         ({"README.md": "pip install torch-scatter==1.3 pytorch-lightning==1.5\n"}, False),
         ({"docs/README.md": "pip install torch==1.3.1\n"}, False),
+        ({"docs/INSTALL.md": "conda install pytorch==1.4.0 torchvision==0.5.0 -c pytorch\n"}, True),
+        ({"doc/Installation.rst": "pip install torch==1.4.0\n"}, True),
+        ({"docs/getting_started.md": "pip install torch==1.4.0\n"}, True),
+        ({"get_started.md": "pip install torch==1.4.0\n"}, True),
+        ({"SETUP.md": "pip install torch==1.4.0\n"}, True),
+        ({"docs/INSTALL.md": "pip install torch==1.4.0\n", "requirements.txt": "torch==2.1.0\n"}, False),
+        ({"docs/requirements.txt": "torch==1.4.0\n"}, False),
+        ({"docs/api.md": "pip install torch==1.4.0\n"}, False),
     ],
 )
 def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callable[..., Any]) -> None:
