@@ -27,7 +27,7 @@ _YAML = re.compile(r"[\w.-]+\.ya?ml\Z")
 _CONDA = re.compile(r"^dependencies:[ \t]*\n((?:[ \t#-].*\n|\n)*)", re.MULTILINE)
 _FOLDERS = ("", "requirements", "conda", "dependencies", "docker", "environment", "environments", "installation")
 _DOCUMENTS = ("docs", "doc")
-"""The folders of documents, of which the installation notes alone are read."""
+"""The folders of documents. Only the installation notes in them are read."""
 _BESIDE = re.compile(
     r"(?:tests?|docs?|examples?|tools?|tutorials?|third[-_]?party|3rd[-_]?party|vendor|external)s?\Z", re.I
 )

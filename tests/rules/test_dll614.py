@@ -397,3 +397,82 @@ def test_all_statements_that_change_one_part_are_one_finding(told: Callable[...,
     (finding,) = told({"data.py": source}, **SELECT)
 
     assert [one.span.line for one in finding.related if "in place" in one.message] == [28, 29, 12]
+
+
+RECORDS = "[{'name': one, 'tokens': [1, 2], 'image': np.load(one)} for one in paths]"
+TAKEN = "row = self.data[index]  # DLL614\n"
+RESTRUCTURED: dict[str, str] = {
+    "pop": dataset(TAKEN + "image = row.pop('image')\nreturn {**row, 'image': image}", data=RECORDS),
+    "pop with a default that is used": dataset(
+        TAKEN + "image = row.pop('image', None)\nreturn row, image", data=RECORDS
+    ),
+    "del": dataset(TAKEN + "del row['image']\nreturn row", data=RECORDS),
+    "append": dataset(TAKEN + "row.append(0)\nreturn torch.tensor(row)", data="[list(one) for one in paths]"),
+    "insert, of what a pickle holds": dataset(
+        TAKEN + "row.insert(0, 101)\nreturn torch.tensor(row)", data="pickle.load(open(path, 'rb'))"
+    ),
+    "of a JSON file": dataset(TAKEN + "row.extend([0, 0])\nreturn torch.tensor(row)", data="json.load(open(path))"),
+    "an element of a record": dataset(
+        TAKEN + "tokens = row['tokens']\ntokens.append(0)\nreturn torch.tensor(tokens)",
+        data=RECORDS,
+    ),
+    "by a function": dataset(
+        TAKEN + "return taken(row)",
+        data=RECORDS,
+        before="\ndef taken(record):\n    image = record.pop('image')\n    return image, record\n",
+    ),
+    "persistent workers": dataset(
+        TAKEN + "image = row.pop('image')\nreturn row, image",
+        data=RECORDS,
+        loader="DataLoader(rows, num_workers=4, persistent_workers=True)",
+    ),
+    "a subset": dataset(
+        TAKEN + "image = row.pop('image')\nreturn row, image", data=RECORDS, loader="DataLoader(Subset(rows, [1, 2]))"
+    ),
+}
+KEPT: dict[str, str] = {
+    "a copy of the dict": dataset("row = dict(self.data[index])\ndel row['image']\nreturn row", data=RECORDS),
+    "another copy": dataset("row = self.data[index].copy()\nrow.pop('image')\nreturn row", data=RECORDS),
+    "a copy of the list": dataset(
+        "row = list(self.data[index])\nrow.append(0)\nreturn row", data="json.load(open(path))"
+    ),
+    "a slice of the list": dataset(
+        "row = self.data[index][:9]\nrow.append(0)\nreturn row", data="json.load(open(path))"
+    ),
+    "unpacked": dataset("row = {**self.data[index]}\nrow.pop('image')\nreturn row", data=RECORDS),
+    "pop with a default, to leave it out": dataset(
+        "row = self.data[index]\nrow.pop('image', None)\nreturn row", data=RECORDS
+    ),
+    "pop under a test": dataset(
+        "row = self.data[index]\nif 'image' in row:\n    row.pop('image')\nreturn row", data=RECORDS
+    ),
+    "padding": dataset(
+        "row = self.data[index]\nwhile len(row) < 9:\n    row.append(0)\nreturn row", data="json.load(open(path))"
+    ),
+    "what the object notes of each item": dataset(
+        "row = self.data[index]\nrow.append(1)\nreturn self.labels[index]", data="[[] for one in paths]"
+    ),
+    "a new list": dataset("row = []\nrow.append(self.data[index])\nreturn row"),
+    "workers that start in each epoch": dataset(
+        "row = self.data[index]\nimage = row.pop('image')\nreturn row, image",
+        data=RECORDS,
+        loader="DataLoader(rows, num_workers=4)",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", [*RESTRUCTURED.values(), *KEPT.values()], ids=[*RESTRUCTURED, *KEPT])
+def test_lists_and_dicts_that_items_take_apart(
+    text: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"data.py": text}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+def test_an_entry_that_is_gone_has_a_message_of_its_own(told: Callable[..., Any]) -> None:
+    (gone,) = told({"data.py": RESTRUCTURED["pop"]}, **SELECT)
+    (drifting,) = told({"data.py": RESTRUCTURED["append"]}, **SELECT)
+
+    assert "the second reading of an item fails: `row.pop('image')`" in gone.text
+    assert "samples drift from epoch to epoch: `row.append(0)`" in drifting.text

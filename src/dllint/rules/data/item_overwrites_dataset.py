@@ -74,6 +74,9 @@ def _judged(project: Project, loader: Loader, overwrite: Overwrite) -> _Use | No
     shared = [one for one in regimes if one.method != "fork"] if overwrite.part.in_tensor else []
     if shared:
         return _Use(overwrite, loader, f"Under {shared[0].described}", tuple(one.method for one in shared))
+    if overwrite.part.kind == "container" and not overwrite.of_array:
+        # Reading a list or dict copies its memory too: DLL302.
+        return None
     if any(one.method == "fork" for one in regimes):
         return _Use(overwrite, loader, "", ("fork",))
     return None
@@ -101,7 +104,7 @@ def _finding(project: Project, uses: list[_Use]) -> Finding:
         CODE,
         path,
         span,
-        "main" if first.when else "pages",
+        "pages" if not first.when else "gone" if overwrite.takes_out else "main",
         {
             "kept": f"{overwrite.part.holder.name}.{overwrite.part.attr}",
             "write": overwrite.text,

@@ -53,6 +53,10 @@ _FILLING = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "setdefault", "update", "pop", "popleft", "clear"}
 )
 """Methods that change which elements a list or dict has."""
+_GROWING = frozenset({"append", "appendleft", "extend", "extendleft", "insert"})
+"""Methods that make a list longer each time."""
+_TAKING_OUT = frozenset({"pop", "popleft", "popitem", "remove"})
+"""Methods that take an element out of a list or dict, which the next call does not find."""
 _OF_TEXTS = frozenset({"+", "*", "%"})
 """Operators of texts."""
 _RESETTING = frozenset({"fill", "fill_", "zero_"})
@@ -63,7 +67,8 @@ _RESETTING = frozenset({"fill", "fill_", "zero_"})
 class Overwrite:
     """A statement of `run` that changes a part of what the dataset keeps, however often it did before.
 
-    `text` is the statement or the call, shortened. `of_array`: only an array can be changed so.
+    `text` is the statement or the call, shortened. `of_array`: only an array can be changed so. `takes_out`: the
+    statement removes an entry, and fails where it is gone.
     """
 
     part: Part
@@ -72,6 +77,7 @@ class Overwrite:
     statement: Span
     text: str
     of_array: bool
+    takes_out: bool = False
 
 
 class Overwrites:
@@ -139,6 +145,7 @@ class _Search:
                     continue
                 seen.add(span)
                 yield Overwrite(part, run, span, statement, text, of_array)
+            yield from self._restructured(run)
 
     def _site(self, run: ItemRun, region: int, span: Span) -> Site:
         return Site(run.file, run.scope, region, (span.line, span.column), run.run.frame)
@@ -204,6 +211,40 @@ class _Search:
             given = [one.value for one in call.args if one.keyword != "out" and one.value != changed]
             if not any(self.repeats.normalizes(one, part, site) for one in given):
                 yield part, call.span, call.statement, render(CallRef(index), run.file, 40), site
+
+    def _restructured(self, run: ItemRun) -> Iterator[Overwrite]:
+        """`tokens.append(0)`, `record.pop("image")` and `del record["image"]`, where item code uses the list or dict
+        besides."""
+        changes = list(self._restructuring(run)) if run.run.entry == "__getitem__" else []
+        for name, site, span, statement, text, fails in changes:
+            part = self.parts.of(name, site)
+            if part is None or not part.depth or part.taken is None or part.kind not in ("container", "unpickled"):
+                continue
+            used = sum(other == name for other, *_ in changes) + sum(event.target == name for event in run.events)
+            if part.key in self.filled or run.expressions.count(name) <= used or self.world.impossible(site):
+                continue
+            if not self._is_told_by(part, site, False):
+                yield Overwrite(part, run, span, statement, text, False, fails)
+
+    def _restructuring(self, run: ItemRun) -> Iterator[tuple[Name, Site, Span, Span, str, bool]]:
+        """The statements that add to a list or dict or take something out, the latter also with whether that fails
+        where it is gone."""
+        for index in run.file.calls_of(run.scope):
+            call = run.file.calls[index]
+            func = call.func
+            if not isinstance(func, Attribute) or not isinstance(func.value, Name):
+                continue
+            defaulted = func.attr == "pop" and len(call.args) > 1
+            if func.attr not in (*_GROWING, *_TAKING_OUT) or (defaulted and index in run.file.discarded):
+                continue
+            fails = func.attr in _TAKING_OUT and not defaulted and bool(call.args)
+            site = self.world.call_site(run.file, index, run.run.frame)
+            yield func.value, site, call.span, call.statement, render(CallRef(index), run.file, 40), fails
+        for event in run.events:
+            target = event.target
+            if event.kind == "delete" and isinstance(target, Subscript) and isinstance(target.value, Name):
+                site = self._site(run, event.region, event.span)
+                yield target.value, site, event.span, event.span, f"del {render(target, run.file, 40)}", True
 
     @staticmethod
     def _changed_by(call: Call) -> Expr | None:

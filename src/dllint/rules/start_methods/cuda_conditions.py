@@ -53,7 +53,7 @@ def forgiven(file: SourceFile, region: int, index: int) -> bool:
 
 
 def without_gpu(conditions: Iterable[Atom]) -> bool:
-    """Whether conditions that hold say that the program does not use CUDA: `args.device == "cpu"`, `not use_cuda`,
+    """Whether a program does not use CUDA under these conditions: `args.device == "cpu"`, `not use_cuda`,
     `args.no_cuda`, `torch.cuda.device_count() == 0`."""
     return any(map(_without_gpu, conditions))
 
