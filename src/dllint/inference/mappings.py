@@ -24,6 +24,7 @@ from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.iteration import is_iterator, is_mapped, mapped, of_iterator
+from dllint.inference.layers import layered
 from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
@@ -31,6 +32,7 @@ from dllint.inference.values import (
     COLUMN_MARK,
     PICK_MARK,
     UNKNOWN,
+    Actual,
     Actuals,
     Class,
     Const,
@@ -52,6 +54,9 @@ from dllint.inference.values import (
 )
 from dllint.inference.written_changes import is_other
 from dllint.linking.source import SourceFile
+
+_MISSING = (const("???"),)
+"""What stands for an entry that another layer has to give (OmegaConf, "Mandatory values")."""
 
 
 class Mappings:
@@ -313,10 +318,15 @@ class Mappings:
             return Found(union(groups), True, written)
         if isinstance(expr, CallRef):
             actuals = self.world.actuals(site.file, expr.index, site.frame)
+            if value.layered:
+                return layered(actuals.positional, lambda one: self._in_layer(one, key), _MISSING)
             return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.positional + actuals.mappings), key)
         if isinstance(expr, Comprehension) and expr.key is not None:
             return self._made_by_comprehension(expr, site, key)
         return OPAQUE
+
+    def _in_layer(self, actual: Actual, key: object) -> Found | None:
+        return None if actual.expr is None or actual.site is None else self.lookup(actual.expr, actual.site, key)
 
     def _made_by_comprehension(self, expr: Comprehension, site: Site, key: object) -> Found:
         copied = _copied(expr, site.file)

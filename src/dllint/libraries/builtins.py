@@ -77,6 +77,14 @@ def _created(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
     return first_argument(world, file, index, site)
 
 
+def _merged(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """Return the value of `OmegaConf.merge(defaults, given)`, whose later arguments win at every level."""
+    args = file.calls[index].args
+    if not args or any(one.keyword is not None for one in args):
+        return None
+    return (Mapping(Written(CallRef(index), site), layered=True),)
+
+
 def _partial(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     functions = first_argument(world, file, index, site)
     if functions is None:
@@ -280,6 +288,9 @@ RESULTS: dict[str, Handler] = {
     "yacs.config.CfgNode": _mapping,
     "fvcore.common.config.CfgNode": _mapping,
     "omegaconf.OmegaConf.create": _created,
+    "omegaconf.OmegaConf.merge": _merged,
+    # omegaconf/omegaconf.py: the plain dict of the same entries
+    **dict.fromkeys(("omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.to_object"), first_argument),
     "functools.partial": _partial,
     "functools.wraps()": first_argument,
     "functools.update_wrapper": first_argument,

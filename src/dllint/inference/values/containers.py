@@ -63,12 +63,13 @@ class Mapping(Value):
     """A dict or namespace with known keys.
 
     `owner` is the scope and the variable (or the class and `self.attribute`) that first holds it. `made` is the call
-    that creates a copy of `written`.
+    that creates a copy of `written`. `layered`: `written` is a call that merges its arguments at every level.
     """
 
     written: Written
     owner: tuple[int, str] | None = None
     made: Written | None = None
+    layered: bool = False
 
 
 @dataclass(frozen=True)
