@@ -149,7 +149,29 @@ def train(model):
 """,
 }
 
+PARTS = ("first = torch.nn.functional.cross_entropy(model(x), y)", "second = entropy(model(x), y)")
+ENTROPY = "total, entropy = 0.0, torch.nn.CrossEntropyLoss()"
+FOUND |= {
+    "a part of the loss": loop(*PARTS, "loss = first + second", BACKWARD, "total += first  # DLL310"),
+    "a part by a module, weighted": loop(
+        *PARTS, "loss = first + 0.1 * second", BACKWARD, "total += second  # DLL310", before=ENTROPY
+    ),
+    "a part with a weight that is an option": loop(
+        *PARTS, "loss = first + args.weight * second", BACKWARD, "total += second  # DLL310", before=ENTROPY
+    ),
+    "a part that is added": loop(
+        *PARTS, "loss = first", "loss += second", BACKWARD, "total += second  # DLL310", before=ENTROPY
+    ),
+    "a part in a list": loop(
+        *PARTS, "loss = second - first", BACKWARD, "total.append(first)  # DLL310", before="total = []"
+    ),
+}
 SILENT = {
+    "the number of a part": loop(*PARTS, "loss = first + second", BACKWARD, "total += first.item()"),
+    "a loss that goes nowhere": loop(*PARTS, "loss = first", BACKWARD, "total += second", before=ENTROPY),
+    "a part of another sum": loop(LOSS, *PARTS, "shown = loss + second", BACKWARD, "total += second", before=ENTROPY),
+    "a factor": loop("weight = model(x)", LOSS, "loss = loss * weight", BACKWARD, "total += weight"),
+    "a part, made anew": loop(*PARTS, "loss = first + second", BACKWARD, "first = first.item()", "total += first"),
     "a number": loop(LOSS, BACKWARD, "total += loss.item()"),
     "as a float": loop(LOSS, BACKWARD, "total += float(loss)"),
     "detached": loop(LOSS, BACKWARD, "total += loss.detach() * 2"),

@@ -55,6 +55,37 @@ def bound_by(file: SourceFile, scope: int, target: Expr, event: Event) -> set[Ex
     }
 
 
+def summed(file: SourceFile, scope: int) -> list[tuple[Expr, Expr, Event]]:
+    """Return the parts of sums in a function, each with the sum and the statement that makes it: of `loss = first +
+    0.1 * second` and of `loss += third`."""
+    return [
+        (part, event.target, event)
+        for event in file.scopes[scope].events
+        if event.kind == "assign"
+        and event.target is not None
+        and event.value is not None
+        and (not isinstance(event.detail, Operator) or event.detail.op == "+")
+        for part in _parts(event.value, isinstance(event.detail, Operator))
+    ]
+
+
+def _parts(expr: Expr, added: bool = False) -> Iterator[Expr]:
+    """Yield the terms of a sum, without constant factors."""
+    if isinstance(expr, BinOp) and expr.op in ("+", "-"):
+        yield from _parts(expr.left, True)
+        yield from _parts(expr.right, True)
+    elif added:
+        yield from (one for one in _factors(expr) if not isinstance(one, Constant))
+
+
+def _factors(expr: Expr) -> Iterator[Expr]:
+    if isinstance(expr, BinOp) and expr.op in ("*", "/"):
+        yield from _factors(expr.left)
+        yield from _factors(expr.right)
+    else:
+        yield expr
+
+
 def around(loss: Expr) -> Iterator[Expr]:
     """Yield an expression and the objects that it is an attribute or an entry of."""
     yield loss

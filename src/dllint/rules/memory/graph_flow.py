@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, IfExp, List, Name, Subscript, Tuple, UnaryOp
 from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference.values import External, Frame, Site
+from dllint.inference.values import External, Frame, Instance, Site, Value
+from dllint.libraries.index import canonical
 from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.rules.memory.backward_passes import KEEPING, around, bound_by
+from dllint.rules.memory.backward_passes import KEEPING, around, bound_by, summed
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 _JOINING = frozenset({"stack", "cat"})
+_LOSSES = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"})
+"""Loss functions of `torch.nn.functional` without "loss" in their names."""
 Returned = Callable[[SourceFile, int, "Frame | None", bool], "frozenset[int]"]
 """Tells the positions of the losses in what a call returns; the last argument: whether it is unpacked."""
 
@@ -124,11 +127,27 @@ class GraphFlow:
         for target in targets:
             self._bind(target, event, held and target is targets[-1])
 
+    def _part(self, target: Expr, event: Event) -> set[Expr]:
+        """The target, if a loss function of PyTorch computes it and the loss of a backward pass is a sum with it."""
+        call = self.file.calls[event.value.index] if isinstance(event.value, CallRef) else None
+        sums = self.file.derived(summed, self.scope) if call is not None else []
+        later = [one for one in sums if one[0] == target and one[2].span.start > event.span.start]
+        if call is None or not any(bound_by(self.file, self.scope, whole, made) for _, whole, made in later):
+            return set()
+        values = self.world.values.evaluate(call.func, self._site(call))
+        return {target} if values and all(map(_is_loss_function, values)) else set()
+
     def _bind(self, target: Expr, event: Event, held: bool) -> None:
         self.carrying = {
             one: region
             for one, region in self.carrying.items()
             if target not in walk(one, self.file) or in_other_halves(self.file, region, event.region)
         }
-        bound = bound_by(self.file, self.scope, target, event)
+        bound = bound_by(self.file, self.scope, target, event) or self._part(target, event)
         self.carrying |= dict.fromkeys((*bound, target) if held else bound, event.region)
+
+
+def _is_loss_function(value: Value) -> bool:
+    made = value.of if isinstance(value, Instance) else value
+    name = canonical(made.name) if isinstance(made, External) else ""
+    return name.startswith("torch.nn.") and ("loss" in name.lower() or name.rpartition(".")[2] in _LOSSES)
