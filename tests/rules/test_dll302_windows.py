@@ -330,3 +330,46 @@ def test_the_branch_that_loads_them_is_told(told: Callable[..., Any]) -> None:
 
     assert [one.span.line for one in found] == [19]
     assert [one.span.line for one in found[0].related if "kept here" in one.message] == [17]
+
+
+NARROWED = (
+    HEAD
+    + """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = json.load(open(path))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]["name"]
+
+class Half(Rows):
+    def __init__(self, path):
+        super().__init__(path)
+        self.rows = self.rows[::2]
+
+class Sorted(Rows):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.rows = list(sorted(self.rows, key=len))
+
+class Other(Dataset):
+    def __init__(self, path):
+        self.rows = json.load(open(path))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]["name"]
+
+def build(path):
+    for kind in (Rows, Half, Sorted, Other):
+        yield DataLoader(kind(path), num_workers=4)
+"""
+)
+
+
+def test_subclasses_that_take_a_part_of_what_their_base_reads_are_one_cause(told: Callable[..., Any]) -> None:
+    found = told({"data.py": NARROWED}, **SELECT)
+
+    assert len(found) == 2
+    assert "Other.rows" in found[1].text

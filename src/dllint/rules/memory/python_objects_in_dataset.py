@@ -11,6 +11,7 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Const, Instance
 from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
@@ -144,12 +145,17 @@ def _given(
 
 
 def _read_once(kept: Kept, held: Held) -> Iterator[Hashable]:
-    """Keys shared by attributes of one class that hold the same objects: the call that reads them, or the attribute
-    that they are taken from, as in `self.names = list(self.rows.keys())`."""
+    """Keys shared by attributes that hold the same objects: in one class by the call that reads them, or the attribute
+    that they are taken from, as in `self.names = list(self.rows.keys())`; in subclasses where these take a part of
+    what their base has read, as in `self.rows = self.rows[::2]`."""
     reading = held.reading
     if reading is None:
         return
     yield kept.owner, reading.file.path, reading.call
+    value = kept.store.value
+    own = value is not None and any(one == Attribute(kept.store.base, kept.attr) for one in walk(value, kept.file))
+    if own or reading.file.calls[reading.call].scope == kept.scope:
+        yield reading.file.path, reading.call, kept.attr
     func = reading.file.calls[reading.call].func
     if isinstance(func, Attribute) and isinstance(func.value, Attribute) and isinstance(func.value.value, Name):
         params = reading.file.scopes[reading.file.calls[reading.call].scope].params
