@@ -14,6 +14,7 @@ from dllint.libraries.index import WRAPPERS, canonical, is_dataset_base
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
+from dllint.project.bound_values import inside
 from dllint.project.construction import Construction
 from dllint.project.dropped_attributes import left_out
 from dllint.project.kept_values import Keeping, Kept, Piece
@@ -230,7 +231,7 @@ class Datasets:
                 early = initial and (place in prepared or (kept.initial and known))
                 one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out, through)
                 yield one
-                for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
+                for inner, part in dict.fromkeys(part for held in kept.values for part in inside(self.world, held)):
                     if (
                         isinstance(part, Instance)
                         and isinstance(part.of, Class)
@@ -241,7 +242,8 @@ class Datasets:
                     ):
                         seen.add(part)
                         holders = (part,) if part.call >= 0 else possible_receivers(self.world, part)
-                        todo.extend((f"{one.path}.", each, early, one.dropped, through or kept) for each in holders)
+                        path = f"{one.path}{inner}."
+                        todo.extend((path, each, early, one.dropped, through or kept) for each in holders)
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
         """Whether a method that `__init__` runs through other methods is also called from code that construction
