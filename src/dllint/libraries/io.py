@@ -36,7 +36,6 @@ LIBRARY = Library(
         "pathlib.Path().open": FileOpener(
             Mode(0), Opener("an open file", "error", READABLE_FILE.effect, when=When("mode", 0, "reads")), lines=True
         ),
-        "smart_open.open": FileOpener(lines=True),
         "tempfile.TemporaryFile": _TEMPORARY,
         "tempfile.NamedTemporaryFile": _TEMPORARY,
     },
