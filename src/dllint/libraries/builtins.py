@@ -312,7 +312,7 @@ RESULTS: dict[str, Handler] = {
     "len": length,
     "functools.reduce": reduced,
     "type": _type,
-    "getattr": by_name.attribute,
+    **dict.fromkeys(("getattr", "object.__getattribute__"), by_name.attribute),
     "eval": evaluated,
     "dict().get": _get,
     "dict().pop": _get,
