@@ -659,3 +659,32 @@ def test_the_labels_of_the_data_are_no_finding_of_their_own(told: Callable[..., 
     assert [(one.span.line, one.values["kept"]) for one in found] == [(8, "Rows.rows")]
     alone = LABELLED.replace("        self.rows = np.load(path)\n", "").replace("self.rows", "self.labels")
     assert [one.span.line for one in told({"train.py": alone}, select=["DLL301"])] == [7]
+
+
+WHOLE = """
+    def __getitem__(self, index):
+        row = np.load(self.paths[index])
+        {read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "count"),
+    [
+        pytest.param("return np.dot(self.rows, row)", 0, id="a factor"),
+        pytest.param("return (row - self.rows) / 3", 0, id="a mean"),
+        pytest.param("return torch.from_numpy(row) * torch.from_numpy(self.rows)", 0, id="converted"),
+        pytest.param("return row * self.rows.astype(np.float32).mean()", 0, id="by methods"),
+        pytest.param("return np.random.permutation(self.rows)", 0, id="permuted"),
+        pytest.param("return row - self.rows[index]", 1, id="a row of it"),
+        pytest.param("return torch.from_numpy(self.rows)[index]", 1, id="a row of what it is converted to"),
+        pytest.param("every = np.asarray(self.rows)\n        return row - every[index]", 1, id="by a name"),
+        pytest.param("return np.take(self.rows, index, axis=0)", 1, id="taken"),
+        pytest.param("return row - self.rows, self.rows", 1, id="handed out"),
+        pytest.param("return subtract(row, self.rows)", 1, id="by a function of which nothing is known"),
+    ],
+)
+def test_arrays_of_which_each_item_uses_all_are_constants(read: str, count: int, told: Callable[..., Any]) -> None:
+    text = dataset("self.rows = np.load(path)\nself.paths = [path]", extra=WHOLE.format(read=read))
+
+    assert len(told({"data.py": text}, **SELECT)) == count

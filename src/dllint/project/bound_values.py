@@ -31,6 +31,8 @@ def _bound(world: World, value: Value) -> Iterator[tuple[str, Value]]:
         unpacked = (one for actual in actuals.mappings for one in world.values.passed(actual))
         for mapping in (one for one in unpacked if isinstance(one, Mapping)):
             for key in world.mappings.all_keys(mapping):
-                found = world.mappings.in_value(mapping, key.value) if isinstance(key, Const) else None
-                yield from ((f".keywords[{key.value!r}]", one) for one in (found.values if found is not None else ()))
+                if isinstance(key, Const):
+                    found = world.mappings.in_value(mapping, key.value)
+                    kept = found.values if found is not None else ()
+                    yield from ((f".keywords[{key.value!r}]", one) for one in kept)
         yield from ((f".func{path}", one) for path, one in _bound(world, value.function))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
     Constant,
     List,
     Name,
@@ -18,7 +17,6 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
-from dllint.linking.source import last_name
 from dllint.project.bound_names import named
 from dllint.project.counting import goes_through_per_item
 from dllint.project.item_expressions import bound
@@ -29,9 +27,6 @@ from dllint.project.worker_code import WorkerRun
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
-
-_OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
-"""Names of functions that take numbers and no arrays."""
 
 _OF_VALUES = frozenset(
     {
@@ -271,27 +266,6 @@ class ItemCode:
     def read(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` for more than its length."""
         return any(use.run.mentions(use.attrs) for use in self._uses_of(value, attr, holder))
-
-    def multiplied(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers read `self.attr` only as a factor of matrix products: then it is a constant and no data."""
-        mentions = factors = 0
-        for run in self.runs(value, holder):
-            for expr in run.expressions:
-                mentions += run.is_attribute(expr, attr)
-                if isinstance(expr, BinOp) and expr.op == "@":
-                    factors += sum(run.is_attribute(side, attr) for side in (expr.left, expr.right))
-        return 0 < mentions == factors
-
-    def counted(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers use `self.attr` only as a number: a bound of random draws, or a size."""
-        mentions = numbers = 0
-        for run in self.runs(value, holder):
-            mentions += sum(run.is_attribute(expr, attr) for expr in run.expressions)
-            for index in run.file.calls_of(run.scope):
-                call = run.file.calls[index]
-                if last_name(call.func) in _OF_NUMBERS:
-                    numbers += sum(run.is_attribute(argument.value, attr) for argument in call.args)
-        return 0 < mentions == numbers
 
     def measured(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether `len(self.attr)` is the length of the dataset."""

@@ -19,6 +19,7 @@ from dllint.project.item_texts import named_as_text
 from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.memory.constant_arrays import is_constant
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import grows_when_forked
 from dllint.rules.memory.tables import kept_table
@@ -62,7 +63,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     if array is None and by_item and kept.store.value is not None:
                         array = project.arrays.computed(kept.store.value, kept.site)
                     array = array or project.ask(UnpickledArrays).kept(value, kept, holder)
-                if array is None or (array.size is None and _is_no_data(project, keeping, value)):
+                if array is None or (array.size is None and is_constant(project.item_code, value, kept.attr, holder)):
                     continue
                 if collates and not _is_read_by(project, value, array):
                     continue
@@ -99,13 +100,6 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 def _is_small_beside(kept: Kept, array: Array) -> bool:
     """Whether an array is the labels of what the same method reads, by its name: small beside the data."""
     return array.size is None and array.source == "file" and _LABELS.search(kept.attr) is not None
-
-
-def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
-    """Whether workers read an attribute only as a constant: as a matrix factor, or as a number."""
-    code, attr, holder = project.item_code, keeping.kept.attr, keeping.holder.of
-    assert isinstance(holder, Class)
-    return code.multiplied(value, attr, holder) or code.counted(value, attr, holder)
 
 
 def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, value: Instance) -> bool:

@@ -1,0 +1,76 @@
+"""Arrays of a dataset that each item uses as a whole: constants of a calculation, such as means or a camera's matrix,
+which are small beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.nodes import Attribute, BinOp, CallRef
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, External, Instance
+from dllint.libraries.index import canonical
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.item_code import ItemCode
+from dllint.project.item_run import ItemRun
+
+_OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
+"""Names of functions that take numbers and no arrays."""
+_CALCULATING = ("numpy.", "torch.", "scipy.", "cv2.", "math.")
+_PICKING = frozenset({"take", "take_along_axis", "index_select", "gather", "choose", "compress", "extract"})
+"""Functions of these libraries that take an index."""
+_REDUCING = frozenset({"dot", "matmul", "mean", "sum", "std", "max", "min", "norm"})
+"""Methods of arrays and tensors that use all elements, and return no array of the same ones."""
+_CONVERTING = frozenset(
+    {"from_numpy", "asarray", "array", "as_tensor", "tensor", "Tensor", "FloatTensor", "LongTensor"}
+)
+"""Functions whose result has the same elements."""
+_KEEPING = frozenset(
+    {"astype", "copy", "clone", "to", "cpu", "cuda", "float", "double", "numpy", "reshape", "view", "T"}
+)
+"""Methods and attributes of which the same holds."""
+
+
+def is_constant(code: ItemCode, value: Instance, attr: str, holder: Class) -> bool:
+    """Whether workers use `self.attr` only as a whole, as a number, or as a part of a calculation, and never look up an
+    element of it."""
+    mentions = whole = 0
+    for run in code.runs(value, holder):
+        mentions += sum(run.is_attribute(expr, attr) for expr in run.expressions)
+        whole += sum(run.is_attribute(expr, attr) for expr in _used_whole(code, run))
+    return 0 < mentions == whole and not any(True for _ in code.items(value, attr, holder, "any"))
+
+
+def _used_whole(code: ItemCode, run: ItemRun) -> Iterator[Expr]:
+    """The operands and arguments of which a function uses all elements."""
+    for expr in run.expressions:
+        if isinstance(expr, BinOp):
+            yield from (_converted(side, run.file) for side in (expr.left, expr.right))
+    for index in run.file.calls_of(run.scope):
+        call = run.file.calls[index]
+        if isinstance(call.func, Attribute) and call.func.attr in _REDUCING:
+            yield _converted(call.func.value, run.file)
+        if last_name(call.func) in _OF_NUMBERS or _calculates(code, run, index):
+            yield from (_converted(argument.value, run.file) for argument in call.args)
+
+
+def _converted(expr: Expr, file: SourceFile) -> Expr:
+    """What an operand is made of: `self.mean` of `torch.from_numpy(self.mean.astype(np.float32))`."""
+    while True:
+        call = file.calls[expr.index] if isinstance(expr, CallRef) else None
+        if isinstance(expr, Attribute) and expr.attr in _KEEPING:
+            expr = expr.value
+        elif call is not None and last_name(call.func) in _CONVERTING and call.args:
+            expr = call.args[0].value
+        elif call is not None and isinstance(call.func, Attribute) and call.func.attr in _KEEPING:
+            expr = call.func.value
+        else:
+            return expr
+
+
+def _calculates(code: ItemCode, run: ItemRun, index: int) -> bool:
+    func = run.file.calls[index].func
+    if last_name(func) in _PICKING | _CONVERTING:
+        return False
+    values = code.world.values.evaluate(func, code.world.call_site(run.file, index, run.run.frame))
+    names = [canonical(one.name) for one in values if isinstance(one, External)]
+    return bool(names) and len(names) == len(values) and all(name.startswith(_CALCULATING) for name in names)
