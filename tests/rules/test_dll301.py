@@ -680,7 +680,10 @@ WHOLE = """
         pytest.param("return torch.from_numpy(self.rows)[index]", 1, id="a row of what it is converted to"),
         pytest.param("every = np.asarray(self.rows)\n        return row - every[index]", 1, id="by a name"),
         pytest.param("return np.take(self.rows, index, axis=0)", 1, id="taken"),
-        pytest.param("return row - self.rows, self.rows", 1, id="handed out"),
+        pytest.param("return row, self.rows", 0, id="handed out"),
+        pytest.param("row = self.rows if index % 2 else row\n        return row", 1, id="handed out or not"),
+        pytest.param("every = self.rows\n        return row, every", 0, id="handed out by a name"),
+        pytest.param("every = self.rows\n        return row, every[index]", 1, id="a row by a name"),
         pytest.param("return subtract(row, self.rows)", 1, id="by a function of which nothing is known"),
     ],
 )

@@ -436,3 +436,42 @@ def test_a_seed_that_a_helper_sets_in_a_mode_that_nobody_asks_for(
 
     assert (found.severity, found.span.line) == (severity, 19)
     assert "`worker_id + 3`" in found.text
+
+
+COUNTED = """\
+import numpy as np
+{imports}
+from torch.utils.data import DataLoader
+
+class Run({base}):
+    def __init__(self, seed):
+        self.seed = seed
+        self.{name} = 3
+
+    def before_epoch(self):
+        self.dataflow.worker_init_fn = lambda worker_id: np.random.seed(self.seed + (self.{name} - 1) * 4 + worker_id)
+
+def main():
+    loader = DataLoader(range(9), num_workers=4, shuffle=True)
+    run = Run(3)
+    run.dataflow = loader
+    run.before_epoch()
+    run.train(loader)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "base", "name", "count"),
+    [
+        ("from torchpack.train import Trainer", "Trainer", "epoch_num", 0),
+        ("from torch.nn import Module", "Module", "epoch_num", 1),
+        ("", "object", "epoch_num", 1),
+    ],
+)
+def test_what_a_base_of_another_package_may_count(
+    imports: str, base: str, name: str, count: int, told: Callable[..., Any]
+) -> None:
+    found = told({"main.py": COUNTED.format(imports=imports, base=base, name=name)}, **SELECT)
+
+    assert len(found) == count
+    assert all("`self.seed + (self.epoch_num - 1) * 4 + worker_id`" in one.text for one in found)

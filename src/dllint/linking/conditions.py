@@ -60,6 +60,43 @@ def render(expr: Expr | None, file: SourceFile, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+_BINDING = {
+    **dict.fromkeys(("or",), 1),
+    **dict.fromkeys(("and",), 2),
+    "|": 5,
+    "^": 6,
+    "&": 7,
+    "<<": 8,
+    ">>": 8,
+    "+": 9,
+    "-": 9,
+    **dict.fromkeys(("*", "/", "//", "%", "@"), 10),
+    "**": 12,
+}
+"""How strongly operators bind (docs.python.org, "Expressions", "Operator precedence"): the higher, the stronger."""
+
+
+def _strength(expr: Expr | None) -> int:
+    match expr:
+        case LambdaRef() | IfExp():
+            return 0
+        case BoolOp(op) | BinOp(op):
+            return _BINDING[op]
+        case Not():
+            return 3
+        case Compare():
+            return 4
+        case UnaryOp():
+            return 11
+    return 20
+
+
+def _inner(expr: Expr, file: SourceFile, depth: int, least: int) -> str:
+    """An operand, in parentheses if it binds more weakly than `least`."""
+    text = _render(expr, file, depth)
+    return f"({text})" if _strength(expr) < least and depth else text
+
+
 def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
     if expr is None:
         return ""
@@ -71,13 +108,13 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
         case Name(name):
             return name
         case Attribute(value, attr) | Getter(value, attr):
-            return f"{_render(value, file, depth)}.{attr}"
+            return f"{_inner(value, file, depth, 20)}.{attr}"
         case Subscript(value, index):
             inside = _render(index, file, depth - 1)
             if isinstance(index, Tuple) and len(index.elements) > 1 and depth > 1:
                 # `table[:, 0]`
                 inside = inside[1:-1]
-            return f"{_render(value, file, depth)}[{inside}]"
+            return f"{_inner(value, file, depth, 20)}[{inside}]"
         case CallRef(number):
             call = file.calls[number]
             pieces = []
@@ -87,7 +124,7 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
                 pieces.append(
                     text if marker is None else marker + text if marker in ("*", "**") else f"{marker}={text}"
                 )
-            return f"{_render(call.func, file, depth)}({', '.join(pieces)})"
+            return f"{_inner(call.func, file, depth, 20)}({', '.join(pieces)})"
         case LambdaRef(number):
             scope = file.scopes[number]
             body = scope.events[0].value if scope.events else None
@@ -98,15 +135,18 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
             comma = "," * (isinstance(expr, Tuple) and len(elements) == 1)
             return opening + ", ".join(_render(item, file, depth - 1) for item in elements) + comma + closing
         case Compare(left, comparisons):
-            return _render(left, file, depth) + "".join(f" {op} {_render(one, file, depth)}" for op, one in comparisons)
+            others = "".join(f" {op} {_inner(one, file, depth, 5)}" for op, one in comparisons)
+            return _inner(left, file, depth, 5) + others
         case BoolOp(op, values):
-            return f" {op} ".join(_render(part, file, depth - 1) for part in values)
+            return f" {op} ".join(_inner(part, file, depth - 1, _BINDING[op] + 1) for part in values)
         case Not(operand):
-            return f"not {_render(operand, file, depth)}"
+            return f"not {_inner(operand, file, depth, 3)}"
         case UnaryOp(op, operand):
-            return f"{op}{_render(operand, file, depth)}"
+            return f"{op}{_inner(operand, file, depth, 11)}"
         case BinOp(op, left, right):
-            return f"{_render(left, file, depth - 1)} {op} {_render(right, file, depth - 1)}"
+            strength, from_right = _BINDING[op], op == "**"
+            first = _inner(left, file, depth - 1, strength + from_right)
+            return f"{first} {op} {_inner(right, file, depth - 1, strength + (not from_right))}"
         case IfExp():
             test, chosen, other = (_render(part, file, depth - 1) for part in expr.children())
             return f"{chosen} if {test} else {other}"

@@ -23,7 +23,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr, Operator
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source, Step
-from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Values
+from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Value, Values
 from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
@@ -36,6 +36,8 @@ Constancy = Literal["none", "constant", "worker", "varies"]
 constant  one value for all workers, in every epoch
 worker    computed from constants and the worker's number: the same in every epoch
 varies    differs between epochs, or unknown"""
+_PASSIVE = ("torch.", "object", "abc.", "typing", "collections.", "enum.", "dict", "list", "tuple")
+"""The beginnings of the names of classes that leave the attributes of subclasses as they are."""
 _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
 """Names of settings that stay constant while a program runs, unless it reassigns them."""
 
@@ -94,12 +96,14 @@ class Constants:
         """
         if isinstance(expr, Attribute) and expr.attr == "id" and self._is_worker_info(expr.value, site):
             return "worker"
+        bases = self.world.values.evaluate(expr.value, site)
+        if isinstance(expr, Attribute) and not _SETTING.search(expr.attr) and any(map(self._is_shared, bases)):
+            return "varies"
         folded = _of_values(self.world.values.evaluate(expr, site))
         if folded in ("constant", "none"):
             return folded
         if self._is_first_word(expr, site):
             return "constant"
-        bases = self.world.values.evaluate(expr.value, site)
         if any(isinstance(base, External) and base.name == "os.environ" for base in bases):
             return "constant"
         if isinstance(expr.value, CallRef) and str(last_name(site.file.calls[expr.value.index].func)) in RANK_FUNCTIONS:
@@ -124,6 +128,13 @@ class Constants:
         found = self.world.symbols.lookup(root.id, site)
         told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
         return "constant" if found and not told else "varies"
+
+    def _is_shared(self, base: Value) -> bool:
+        """Whether a class of another package may change the attributes of an object too, such as a trainer that counts
+        epochs."""
+        of = base.of if isinstance(base, Instance) else None
+        externals = self.world.hierarchy.externals(of) if isinstance(of, Class) else ()
+        return any(not canonical(name).startswith(_PASSIVE) for name in externals)
 
     def _is_first_word(self, expr: Attribute | Subscript, site: Site) -> bool:
         """Whether an expression is `numpy.random.get_state()[1][0]`.

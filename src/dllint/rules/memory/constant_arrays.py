@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, List, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Instance
 from dllint.libraries.index import canonical
@@ -41,10 +41,19 @@ def is_constant(code: ItemCode, value: Instance, attr: str, holder: Class) -> bo
 
 
 def _used_whole(code: ItemCode, run: ItemRun) -> Iterator[Expr]:
-    """The operands and arguments of which a function uses all elements."""
+    """The operands and arguments of which a function uses all elements, and what it hands out as a part of an item."""
     for expr in run.expressions:
-        if isinstance(expr, BinOp):
-            yield from (_converted(side, run.file) for side in (expr.left, expr.right))
+        match expr:
+            case BinOp(left=left, right=right):
+                yield from (_converted(side, run.file) for side in (left, right))
+            case Tuple(elements) | List(elements):
+                yield from (_converted(one, run.file) for one in elements)
+            case Dict(items):
+                yield from (_converted(one, run.file) for _, one in items)
+    for event in run.events:
+        # What a name stands for may be looked up by that name, which `items` follows.
+        if event.kind in ("return", "assign") and event.value is not None:
+            yield event.value
     for index in run.file.calls_of(run.scope):
         call = run.file.calls[index]
         if isinstance(call.func, Attribute) and call.func.attr in _REDUCING:
