@@ -92,3 +92,45 @@ def test_an_attribute_that_objects_have_of_their_own(told: Callable[..., Any]) -
         'Vocabulary("words.txt")', "Rows.words = ['b']"
     )
     assert told({"train.py": text}, select=["DLL110"]) == ()
+
+
+STARTED = """\
+import torch.multiprocessing as mp
+
+class State:
+    manager = None
+
+    @staticmethod
+    def use():
+        State.manager = object()
+
+def work(rank):
+    print(State.manager)
+    {inside}
+
+def launch(many):
+    {before}
+    if many:
+        mp.spawn(work, nprocs=2)
+    else:
+        work(0)
+
+def single():
+    {beside}
+
+if __name__ == "__main__":
+    launch(True)
+    {after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "count"),
+    [("before", 1), ("after", 0), ("inside", 0), ("beside", 0)],
+)
+def test_what_no_process_above_them_changes(place: str, count: int, told: Callable[..., Any]) -> None:
+    places = dict.fromkeys(("inside", "before", "beside", "after"), "pass")
+
+    found = told({"train.py": STARTED.format(**{**places, place: "State.use()"})}, select=["DLL110"])
+
+    assert len(found) == count

@@ -14,7 +14,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile
-from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
+from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals, Spot
 from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
@@ -48,7 +48,9 @@ class ChangedConfigurations:
                     key = (change, run.file.path, run.scope)
                     if change.file.path not in children.loaded or key in seen:
                         continue
-                    if globals_.only_in_the_program(change.file, change.scope, change.region):
+                    place = Spot(change.file, change.scope, change.region, change.at)
+                    late = globals_.only_in_the_program(change.file, change.scope, change.region)
+                    if late and globals_.made_above(place, children):
                         seen.add(key)
                         yield ChangedGlobal(
                             render(holder, run.file), change.file, _span(change), run.file, span, run.hops

@@ -6,18 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Module, Site
 from dllint.linking.assignments import Store
-from dllint.linking.conditions import under_main_guard
+from dllint.linking.conditions import contradict, in_other_halves, under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
+from dllint.project.counting import loops
 from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
@@ -54,6 +55,16 @@ class _Change:
     span: Span
 
 
+class Spot(NamedTuple):
+    """A statement at `at` (line, column), or the call `call`, in a function or at the top of a module."""
+
+    file: SourceFile
+    scope: int
+    region: int
+    at: tuple[int, int]
+    call: int = -1
+
+
 _Owner = tuple[str, int]
 """The path of a module and 0, or the path and the scope of a class."""
 
@@ -65,6 +76,7 @@ class ChangedGlobals:
         self.project = project
         self.world = project.world
         self._imported: dict[tuple[str, int, int], bool] = {}
+        self._led: dict[tuple[Spot, bool], dict[tuple[str, int], set[Spot]]] = {}
 
     def of(self, children: Children) -> Iterator[ChangedGlobal]:
         """The changed variables that child processes read."""
@@ -77,7 +89,10 @@ class ChangedGlobals:
                     continue
                 seen.add(key)
                 for one in changes:
-                    if one.file.path in children.loaded and self.only_in_the_program(one.file, one.scope, one.region):
+                    late = one.file.path in children.loaded and self.only_in_the_program(
+                        one.file, one.scope, one.region
+                    )
+                    if late and self.made_above(Spot(one.file, one.scope, one.region, one.span.start), children):
                         yield ChangedGlobal(one.name, one.file, one.span, run.file, read, run.hops)
                         break
 
@@ -161,6 +176,49 @@ class ChangedGlobals:
             ):
                 yield value
 
+    def made_above(self, change: Spot, children: Children) -> bool:
+        """Whether a process above the child processes makes a change: one of its functions makes it or calls what does,
+        and leads to the start of the processes too, in one run. What only a started process runs is no change of its
+        parent."""
+        file, index = children.start
+        call = file.calls[index]
+        made = self._leading(change, False)
+        start = self._leading(Spot(file, call.scope, call.region, call.span.start, index), True)
+        return any(
+            # If one call leads to both, its callee decides.
+            one.call < 0 or (one not in start[scope] and other not in made[scope])
+            for scope in made.keys() & start.keys()
+            for one in made[scope]
+            for other in start[scope]
+            if not self._exclusive(one, other) and not (children.started_by_call and _follows(one, other, index))
+        )
+
+    def _exclusive(self, one: Spot, other: Spot) -> bool:
+        here, there = (self.world.symbols.atoms(place.file, place.scope, place.region) for place in (one, other))
+        return contradict(here, there) or in_other_halves(one.file, one.region, other.region)
+
+    def _leading(self, place: Spot, through_launches: bool) -> dict[tuple[str, int], set[Spot]]:
+        """The functions and modules that lead to a place by calls, and by launches where these count, each with its
+        calls that do."""
+        key = (place, through_launches)
+        if key not in self._led:
+            found: dict[tuple[str, int], set[Spot]] = {}
+            todo = [place]
+            while todo and not limits.PROCESS_FUNCTIONS.reached(len(found)):
+                one = todo.pop()
+                file, scope = one.file, one.scope
+                while scope > 0 and file.scopes[scope].kind != "function":
+                    scope = file.scopes[scope].parent
+                known = (file.path, scope) in found
+                found.setdefault((file.path, scope), set()).add(one)
+                for caller in self.world.calls.callers(Function(file, scope)) if scope > 0 and not known else ():
+                    launched = self.project.launches.at(caller.file, caller.call) if caller.call >= 0 else ()
+                    if caller.call >= 0 and (through_launches or not launched):
+                        call = caller.file.calls[caller.call]
+                        todo.append(Spot(caller.file, call.scope, call.region, call.span.start, caller.call))
+            self._led[key] = found
+        return self._led[key]
+
     def only_in_the_program(self, file: SourceFile, scope: int, region: int) -> bool:
         """Whether only a running program reaches a statement, never the import of a file."""
         key = (file.path, scope, region)
@@ -186,3 +244,9 @@ class ChangedGlobals:
                         call = caller.file.calls[caller.call]
                         todo.append((caller.file, call.scope, call.region))
         return guarded
+
+
+def _follows(change: Spot, start: Spot, index: int) -> bool:
+    """Whether a function makes a change only after it has called what starts processes by the call `index`. Where it
+    makes that call itself, a later one may start them: `process.start()`."""
+    return start.call != index and change.at > start.at and not loops(start.file, start.region)

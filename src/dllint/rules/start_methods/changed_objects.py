@@ -15,7 +15,7 @@ from dllint.linking.derivations import constructed_in
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
-from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
+from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals, Spot
 from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
@@ -62,7 +62,10 @@ class ChangedObjects:
                     continue
                 first = changes[0]
                 late = (globals_.only_in_the_program(one.file, one.scope, one.region) for one in changes)
-                if first.file.path in children.loaded and all(late):
+                if first.file.path not in children.loaded or not all(late):
+                    continue
+                places = (Spot(one.file, one.scope, one.region, one.span.start) for one in changes)
+                if any(globals_.made_above(one, children) for one in places):
                     seen.add(key)
                     name = f"{self._objects[key]}.{read.attr}"
                     yield ChangedGlobal(name, first.file, first.span, run.file, span, run.hops)

@@ -36,11 +36,15 @@ class Children(NamedTuple):
         own: the functions that may run in them or, for processes, in others beside them, such as the pool's
             initializer: what these set needs no change from the main program.
         loaded: the files that their programs import.
+        start: the file and the call of their loader or launch.
+        started_by_call: whether a call of the function with that call starts them; workers start where a loop begins.
     """
 
     runs: list[Run]
     own: frozenset[tuple[str, int]]
     loaded: frozenset[str]
+    start: tuple[SourceFile, int]
+    started_by_call: bool = True
 
 
 class ChildRuns:
@@ -55,11 +59,12 @@ class ChildRuns:
         """The workers of a loader."""
         runs = [Run(one.file, one.scope, one.frame, one.hops) for one in self.project.worker_runs(loader)]
         own = frozenset((run.file.path, run.scope) for run in runs)
-        return Children(runs, own, self._loaded(loader.file, loader.call))
+        return Children(runs, own, self._loaded(loader.file, loader.call), (loader.file, loader.call), False)
 
     def of_launch(self, launch: Launch) -> Children:
         """The processes that a launch starts; they run nothing that only a guess leads to."""
-        return Children(self._runs(launch), self._in_processes, self._loaded(launch.file, launch.call))
+        start = (launch.file, launch.call)
+        return Children(self._runs(launch), self._in_processes, self._loaded(*start), start)
 
     def _runs(self, launch: Launch) -> list[Run]:
         found = self._of_launches.get(id(launch))
