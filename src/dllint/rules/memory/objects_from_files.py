@@ -55,6 +55,7 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.kept_values import Kept
 from dllint.project.released_attributes import is_array_of
+from dllint.rules.memory.derived_lists import viewed_dict
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, Held, Reading, Readings
@@ -146,16 +147,15 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
+        reading = self.of_instance(value) or self._taken(value) if isinstance(value, Instance) else None
+        viewed = viewed_dict(self.world, value) if inside is None and reading is None else None
+        if viewed is not None:
+            inside = self.world.values.evaluate(*viewed)
         if inside is not None:
             return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
         if isinstance(value, Instance):
-            reading = self.of_instance(value) or self._taken(value)
             return None if reading is None or self._entries_become_arrays(value) else self._whole(reading)
-        if isinstance(value, Display):
-            return self.filled(value, depth)
-        if isinstance(value, Mapping):
-            return self.filled(value, depth)
-        return None
+        return self.filled(value, depth) if isinstance(value, (Display, Mapping)) else None
 
     def _taken(self, value: Instance) -> Reading | None:
         """The reading whose elements a call collects from its arguments: `zip(…)`, `random.sample(…)`."""
