@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 
 _JOINING = frozenset({"concatenate", "vstack", "hstack"})
 """Functions that accept only arrays, of any length."""
-_ITEMS = re.compile(r"(?:\[[^]]*\])+\Z")
+_ITEMS = r"(?:\[[^]]*\])+\Z"
+"""Items of a table: its rows and columns."""
 _OF_ARRAYS = frozenset({"astype", "reshape", "squeeze", "swapaxes", "flatten", "ravel", "numpy"})
 """Methods that arrays and tensors have, and lists, dicts and strings have not."""
 
@@ -165,13 +166,13 @@ class Arrays:
     def _of_table(self, expr: Expr, site: Site) -> Array | None:
         """The table whose values an array has, `table` in `table.dropna().values`: a filled or reordered one, or one
         without some of its rows and columns."""
-        made = (one for one in self.world.values.evaluate(expr, site) if _is_derived_table(one))
+        made = (one for one in self.world.values.evaluate(expr, site) if _table_method(one, "") in TABLE_KEEPING)
         return next((found for one in made if (found := self.of(one)) is not None), None)
 
     def array(self, value: Value) -> Array | None:
         """The array that a value is, if it provably lies in memory as a whole and is not a small one of many. What the
         methods of a table make of it may be small, as long as its values are not taken as an array."""
-        found = self.of(value) if not _is_derived_table(value) else None
+        found = self.of(value) if _table_method(value, _ITEMS) not in TABLE_KEEPING else None
         return found if found is not None and found.alone and found.read else None
 
     def of(self, value: Value, depth: int = 0) -> Array | None:
@@ -344,9 +345,10 @@ def _by_position(expr: Expr, file: SourceFile) -> Expr | None:
             return None
 
 
-def _is_derived_table(value: Value) -> bool:
+def _table_method(value: Value, ending: str) -> str:
+    """The last method that an external value comes from, without what matches `ending` after it."""
     name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
-    return _ITEMS.sub("", name).rpartition("().")[2] in TABLE_KEEPING
+    return re.sub(ending, "", name).rpartition("().")[2]
 
 
 def _is_column(of: object) -> bool:

@@ -60,7 +60,7 @@ from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, Held, Reading, Readings
 from dllint.rules.memory.table_columns import is_column, without_values
-from dllint.rules.memory.tables import listed_rows
+from dllint.rules.memory.tables import listed_rows, loops_around, of_groups
 from dllint.span import Span
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
@@ -205,7 +205,7 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, Comprehension):
-            reading = self.object(expr.element, inside(expr, site), 0)
+            reading = of_groups(self, self.object(expr.element, inside(expr, site), 0), [expr.clauses[0].iterable], site)
             if reading is not None:
                 return Held(reading.gone_through(), None)
             # An empty list per record holds what is added to it, if anything.
@@ -261,7 +261,7 @@ class Records(Readings):
                 continue
             if looped:
                 reading = self.object(change.value, where, 0) or self._for_each_record(change.value, where)
-                if reading is not None:
+                if (reading := of_groups(self, reading, loops_around(change), where)) is not None:
                     return Held(reading, None, _statement(change))
             traced = self.trace(change.value, where)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
