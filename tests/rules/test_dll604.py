@@ -58,7 +58,8 @@ FOUND: dict[str, str] = {
     "        rows = Rows(path, size)\n        loader = DataLoader(rows, num_workers=2)  # DLL604\n"
     "        for batch in loader:\n            print(batch)\n",
     "with a dataset whose constructor calls a method that calls itself": HEAD
-    + "class Rows:\n    def __init__(self, path):\n        self.rows = []\n        self.walk(open(path).readlines())\n\n"
+    + "class Rows:\n    def __init__(self, path):\n        self.rows = []\n"
+    "        self.walk(open(path).readlines())\n\n"
     "    def walk(self, lines):\n        if lines:\n            self.rows.append(lines[0])\n"
     "            self.walk(lines[1:])\n\n    def __getitem__(self, index):\n        return self.rows[index]\n\n"
     "def fit(path):\n    for epoch in range(5):\n        rows = Rows(path)\n"

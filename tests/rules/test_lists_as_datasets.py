@@ -114,7 +114,8 @@ def padded(batch, size):
 def build(path):
     rows = joblib.load(path)
     part = partial(padded, size=3)
-    return DataLoader(rows, num_workers=4, collate_fn=Padded()), DataLoader(rows, 8, num_workers=4, collate_fn=part)  # DLL302
+    first = DataLoader(rows, num_workers=4, collate_fn=Padded())  # DLL302
+    return first, DataLoader(rows, 8, num_workers=4, collate_fn=part)
 """,
     "a tensor per item": """\
 class Rows(Dataset):

@@ -72,8 +72,8 @@ LIBRARY = Library(
                 *("array", "asarray", "ascontiguousarray", "copy", "concatenate", "stack", "vstack", "hstack"),
                 *("squeeze", "transpose", "moveaxis", "swapaxes", "reshape", "flip", "roll", "expand_dims", "clip"),
                 *("nan_to_num", "asfortranarray", "require", "rollaxis", "fliplr", "flipud", "rot90", "frombuffer"),
-                *("log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "square", "abs", "absolute", "sort", "round"),
-                *("float16", "float32", "float64", "single", "double", "int8", "uint8", "int16", "int32", "int64"),
+                *("log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "square", "abs", "absolute", "round"),
+                *("float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "sort"),
             )
         },
         **{f"numpy.{name}": Maker("numpy", "other") for name in ("pad", "repeat", "tile")},

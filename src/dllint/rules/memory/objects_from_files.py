@@ -205,8 +205,8 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, Comprehension):
-            reading = of_groups(self, self.object(expr.element, inside(expr, site), 0), [expr.clauses[0].iterable], site)
-            if reading is not None:
+            reading = self.object(expr.element, inside(expr, site), 0)
+            if (reading := of_groups(self, reading, [expr.clauses[0].iterable], site)) is not None:
                 return Held(reading.gone_through(), None)
             # An empty list per record holds what is added to it, if anything.
             empty = isinstance(expr.element, (Tuple, List, Dict)) and not expr.element.children()
