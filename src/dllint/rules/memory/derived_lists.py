@@ -73,7 +73,7 @@ def _sources(world: World, value: Value) -> list[tuple[Expr, Site]]:
 
 
 def viewed_dict(world: World, value: Value) -> tuple[Expr, Site] | None:
-    """The dict of which a value has the entries, or what is under its keys: `list(users.items())`."""
+    """The dict whose entries, or whose values, a value consists of: `list(users.items())`."""
     if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None or value.call < 0:
         return None
     func = value.file.calls[value.call].func
