@@ -64,7 +64,7 @@ class Array:
     `size` is its size in bytes and `item` the bytes per element, each None if unknown. `source` is "shape" or "file".
     `alone` is False if one such array is small, so that it only counts as one of many. `read` is False if none of it is
     in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns.
-    `unpickled`: a pickle holds it, as workers use its items as arrays. `put` is the statement that puts it into a
+    `unpickled`: a pickle holds it, and may hold a number as well, unless workers use its items as arrays. `put` is the statement that puts it into a
     container.
     """
 
@@ -228,7 +228,8 @@ class Arrays:
         for base in self.world.values.evaluate(call.func.value, site):
             inner = self.of(base, depth + 1)
             if inner is None and call.func.attr in _OF_ARRAYS:
-                inner = self._content(base, OPAQUE)
+                content = self._content(base, OPAQUE)
+                inner = replace(content, unpickled=True) if content is not None else None
             if inner is None:
                 continue
             if call.func.attr == "numpy":

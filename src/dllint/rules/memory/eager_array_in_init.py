@@ -64,6 +64,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     array = array or project.ask(UnpickledArrays).kept(value, kept, holder)
                 if array is None or (array.size is None and _is_no_data(project, keeping, value)):
                     continue
+                if array.unpickled and not by_item and not project.item_code.keyed(value, kept.attr, holder):
+                    continue
                 if collates and not _is_read_by(project, value, array):
                     continue
                 if _shares_texts(project, regimes, keeping, value):
