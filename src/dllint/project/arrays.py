@@ -64,8 +64,8 @@ class Array:
     `size` is its size in bytes and `item` the bytes per element, each None if unknown. `source` is "shape" or "file".
     `alone` is False if one such array is small, so that it only counts as one of many. `read` is False if none of it is
     in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns.
-    `unpickled`: a pickle holds it, and may hold a number as well, unless workers use its items as arrays. `put` is the statement that puts it into a
-    container.
+    `unpickled`: a pickle holds it; it may be a number, unless workers use its items as arrays. `put` is the
+    statement that puts it into a container.
     """
 
     library: str
