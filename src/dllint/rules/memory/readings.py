@@ -431,7 +431,6 @@ class Readings(ABC):
         kind, level = found
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
             if self._collects(value):
-                # Each cell of the column is a list.
                 return Reading(ROWS if kind == COLUMN else kind, level, value.file, value.call)
             # What a function makes of each cell shows where workers read it.
             cells = kind == COLUMN and ".groupby" not in value.of.name
