@@ -335,10 +335,12 @@ import flashy
 import monai
 import webdataset as wds
 from dora import distrib
+from graphein.protein.tensor.dataloader import ProteinDataLoader
 from torch_geometric.loader import DataLoader as GraphLoader
 from transformers import Trainer, TrainingArguments
 
 GraphLoader([], batch_size=4, num_workers=1)  # workers: 1
+ProteinDataLoader([], 4, True, None, None, num_workers=6)  # workers: 6
 monai.data.DataLoader([], num_workers=2)  # workers: 2
 wds.WebLoader([], num_workers=3)  # workers: 3
 distrib.loader([], num_workers=4)  # workers: 4

@@ -57,6 +57,13 @@ FOUND: dict[str, str] = {
     "def fit(path, conf):\n    for epoch in range(5):\n        size = conf.block // 3\n"
     "        rows = Rows(path, size)\n        loader = DataLoader(rows, num_workers=2)  # DLL604\n"
     "        for batch in loader:\n            print(batch)\n",
+    "with a dataset whose constructor calls a method that calls itself": HEAD
+    + "class Rows:\n    def __init__(self, path):\n        self.rows = []\n"
+    "        self.walk(open(path).readlines())\n\n"
+    "    def walk(self, lines):\n        if lines:\n            self.rows.append(lines[0])\n"
+    "            self.walk(lines[1:])\n\n    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(path):\n    for epoch in range(5):\n        rows = Rows(path)\n"
+    "        for batch in DataLoader(rows, num_workers=2):  # DLL604\n            print(batch)\n",
     "with its dataset in each epoch, without workers": HEAD
     + "import pickle\n\ndef read(path):\n    with open(path, 'rb') as file:\n        return pickle.load(file)\n\n"
     "class Rows:\n    def __init__(self, path):\n        self.rows = read(path)\n\n"
@@ -166,6 +173,12 @@ SILENT: dict[str, str] = {
     + "import random\n\nclass Rows:\n    def __init__(self, path):\n        self.rows = self.pick(path)\n\n"
     "    def pick(self, path):\n        return random.sample(open(path).readlines(), 9)\n\n"
     "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+    "def fit(path):\n    for epoch in range(5):\n        rows = Rows(path)\n"
+    "        for batch in DataLoader(rows, num_workers=2):\n            print(batch)\n",
+    "a dataset that draws in a method which calls itself": HEAD
+    + "import random\n\nclass Rows:\n    def __init__(self, path):\n        self.rows = open(path).readlines()\n"
+    "        self.mix(9)\n\n    def mix(self, depth):\n        if depth:\n            self.mix(depth - 1)\n"
+    "            random.shuffle(self.rows)\n\n    def __getitem__(self, index):\n        return self.rows[index]\n\n"
     "def fit(path):\n    for epoch in range(5):\n        rows = Rows(path)\n"
     "        for batch in DataLoader(rows, num_workers=2):\n            print(batch)\n",
     "in a function that reads it to the end": HEAD

@@ -74,6 +74,49 @@ def build(paths):
     rows = [(torch.load(p), 1) for p in paths]
     return DataLoader(rows, num_workers=4, shuffle=True)  # DLL303
 """,
+    "a pickle, of which a collate function takes fields by key": """\
+import pickle
+def collate(items):
+    texts, labels = [], []
+    for number, item in enumerate(items):
+        texts.append(item["text"])
+        labels.append((number, item["label"]))
+    return texts, labels
+def build(path):
+    with open(path, "rb") as file:
+        rows = pickle.load(file)
+    return DataLoader(rows, num_workers=4, collate_fn=collate)  # DLL302
+""",
+    "an entry of a loaded dict, of which a static method takes attributes": """\
+class Base(Dataset):
+    def __init__(self, root):
+        data = torch.load(root + "/data.pt")
+        self.train = data["train"]
+class Texts(Base):
+    @staticmethod
+    def collate_fn(items):
+        return [one.graph for one in items], [one.text for one in items]
+def build(root):
+    options = {"collate_fn": Texts.collate_fn, "num_workers": 4}
+    data = Texts(root)
+    return DataLoader(data.train, **options)  # DLL302
+""",
+    "a pickle, of which an object and a partial take fields": """\
+import joblib
+from functools import partial
+class Collate:
+    def __call__(self, batch):
+        return {"ids": [item["ids"] for item in batch]}
+class Padded(Collate):
+    pass
+def padded(batch, size):
+    return [row["ids"][:size] for row in batch]
+def build(path):
+    rows = joblib.load(path)
+    part = partial(padded, size=3)
+    first = DataLoader(rows, num_workers=4, collate_fn=Padded())  # DLL302
+    return first, DataLoader(rows, 8, num_workers=4, collate_fn=part)
+""",
     "a tensor per item": """\
 class Rows(Dataset):
     def __init__(self, root):
@@ -138,6 +181,18 @@ def build(paths):
 def build(path):
     data = torch.load(path)
     return DataLoader(data, num_workers=4)
+""",
+    "a pickle, of which a collate function takes no named fields": """\
+import pickle
+from functools import partial
+def stack(items):
+    return torch.stack([item[0] for item in items]), [item.shape for item in items], [item.size(0) for item in items]
+def second(names, items):
+    return [one["name"] for one in names], items
+def build(path):
+    rows = pickle.load(open(path, "rb"))
+    part = partial(second, [{"name": "a"}])
+    return DataLoader(rows, num_workers=4, collate_fn=stack), DataLoader(rows, num_workers=4, collate_fn=part)
 """,
     "datasets, made of a configuration": """\
 from torch.utils.data import ConcatDataset

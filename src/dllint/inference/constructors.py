@@ -47,6 +47,25 @@ def reaching(
     return Reached(base, actuals, call) if base is not None else None
 
 
+def base_constructed(world: Engine, file: SourceFile, index: int) -> tuple[Value, bool] | None:
+    """Return the class whose constructor a constructor calls, and whether its first argument is the object itself:
+    `super().__init__(rows)` and `Base.__init__(self, rows)`; None if unknown."""
+    func = file.calls[index].func
+    if not isinstance(func, Attribute) or func.attr != "__init__":
+        return None
+    site = world.call_site(file, index, None)
+    for base in world.values.evaluate(func.value, site):
+        if not isinstance(base, Super):
+            return (base, True) if isinstance(base, (Class, External)) else None
+        for target in world.values.evaluate(func, site):
+            if isinstance(target, External):
+                return External(target.name.removesuffix(".__init__")), False
+            owner = target.file.enclosing_class(target.scope) if isinstance(target, Function) else None
+            if isinstance(target, Function) and owner is not None:
+                return Class(target.file, owner), False
+    return None
+
+
 def _through(world: Engine, init: Function, frame: Frame, wanted: Wanted, depth: int) -> Reached | None:
     """Follow the arguments from a constructor of the project to the constructor of its base."""
     if limits.CONSTRUCTORS.exceeded(depth):

@@ -460,7 +460,7 @@ class World:
         return (*defined, CHOSEN) if defined and not limits.CHOICES.exceeded(len(defined)) else ()
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
-        """Return the values of the members of a module or class whose names match a pattern."""
+        """Return the values of the members of a module, or of an object of the project, whose names match a pattern."""
         found: list[Value] = []
         if isinstance(base, Module):
             for name in self.imports.names(base.path):
@@ -469,7 +469,7 @@ class World:
         elif isinstance(base, Instance) and isinstance(base.of, Class):
             for owner in self.hierarchy.line(base.of):
                 if isinstance(owner, Class):
-                    for name in self.hierarchy.own_methods(owner):
+                    for name in {**self.hierarchy.own_methods(owner), **self.stores.own_stores(owner)}:
                         if pattern.fits(name):
                             found += self.values.attribute(base, name)
         return tuple(dict.fromkeys(found))

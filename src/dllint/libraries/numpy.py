@@ -71,9 +71,12 @@ LIBRARY = Library(
             for name in (
                 *("array", "asarray", "ascontiguousarray", "copy", "concatenate", "stack", "vstack", "hstack"),
                 *("squeeze", "transpose", "moveaxis", "swapaxes", "reshape", "flip", "roll", "expand_dims", "clip"),
-                *("nan_to_num", "asfortranarray", "require", "rollaxis", "fliplr", "flipud", "rot90"),
+                *("nan_to_num", "asfortranarray", "require", "rollaxis", "fliplr", "flipud", "rot90", "frombuffer"),
+                *("log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "square", "abs", "absolute", "round"),
+                *("float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "sort"),
             )
         },
+        **{f"numpy.{name}": Maker("numpy", "other") for name in ("pad", "repeat", "tile")},
         "numpy.random.rand": Maker("numpy", "dims"),
         "numpy.random.randn": Maker("numpy", "dims"),
         **{f"numpy.random.{name}": _DRAWN for name in ("random", "random_sample", "standard_normal")},

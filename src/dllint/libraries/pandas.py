@@ -14,6 +14,13 @@ FRAME_KEEPING = frozenset(
     }
 )
 """Methods and attributes of a table that return a table, a part or column of it, or its values as an array."""
+TABLE_KEEPING = frozenset(
+    {
+        *("drop", "dropna", "fillna", "ffill", "bfill", "interpolate", "replace", "reset_index", "set_index", "rename"),
+        *("sort_values", "sort_index", "reindex"),
+    }
+)
+"""Methods of a table whose result has nearly all of its data, in another order or without some of it."""
 NO_COLUMNS = frozenset(
     {
         "columns",

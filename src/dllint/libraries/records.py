@@ -30,7 +30,7 @@ COLUMN = "column"
 """The values of one column, as Python objects: strings, or numbers."""
 
 _STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
-SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
+SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_list", "to_dict"})
 """Methods that return the same objects, at most in another container."""
 SAME_OBJECTS = AROUND_ITERABLES | SELECTING | {"map", "dict", "OrderedDict", "deque", "from_iterable"}
 """Last names of functions whose result contains the objects of their arguments."""

@@ -27,6 +27,11 @@ LIBRARY = Library(
             for name in names
         },
         "torch_geometric.data.RandomNodeSampler": "torch_geometric.loader.RandomNodeLoader",
+        # graphein 1.7, protein/tensor/dataloader.py: the same constructor, for batches of proteins
+        **dict.fromkeys(
+            (f"graphein.protein.tensor.{module}ProteinDataLoader" for module in ("", "dataloader.")),
+            "torch_geometric.loader.DataLoader",
+        ),
     },
     loaders={
         "torch_geometric.loader.DataLoader": LoaderApi(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +38,8 @@ from dllint.inference.values import (
 )
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
-from dllint.libraries.records import OPAQUE, form
+from dllint.libraries.pandas import TABLE_KEEPING
+from dllint.libraries.records import OPAQUE, TEXT, form
 from dllint.libraries.torch import CASTS
 from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.source import SourceFile, last_name
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
 
 _JOINING = frozenset({"concatenate", "vstack", "hstack"})
 """Functions that accept only arrays, of any length."""
+_ITEMS = r"(?:\[[^]]*\])+\Z"
+"""Items of a table: its rows and columns."""
+_OF_ARRAYS = frozenset({"astype", "reshape", "squeeze", "swapaxes", "flatten", "ravel", "numpy"})
+"""Methods that arrays and tensors have, and lists, dicts and strings have not."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,8 @@ class Array:
     `size` is its size in bytes and `item` the bytes per element, each None if unknown. `source` is "shape" or "file".
     `alone` is False if one such array is small, so that it only counts as one of many. `read` is False if none of it is
     in memory yet. `mappable`: the call can memory-map its file instead. `table`: it is a table with columns.
-    `unpickled`: a pickle holds it, as workers use its items as arrays. `put` is the statement that puts it into a
-    container.
+    `unpickled`: a pickle holds it; it may be a number, unless workers use its items as arrays. `put` is the
+    statement that puts it into a container.
     """
 
     library: str
@@ -129,14 +135,14 @@ class Arrays:
             return found
         match expr:
             case Attribute(attr=attr) if attr in SIZE_KEEPING:
-                found = self.computed(expr.value, site, depth + 1, many)
+                found = self._of_table(expr.value, site) or self.computed(expr.value, site, depth + 1, many)
             case Subscript(index=index) if _keeps_all(index):
                 found = self.computed(expr.value, site, depth + 1, many)
             case BinOp(op=op) if op in NUMERIC:
                 sides = (self.computed(side, site, depth + 1, many) for side in (expr.left, expr.right))
                 found = next((side for side in sides if side is not None), None)
             case CallRef() if (made_of := self._same_as(expr, site)) is not None:
-                found = self.computed(made_of.expr, site, depth + 1, many)
+                found = self._of_table(made_of.expr, site) or self.computed(made_of.expr, site, depth + 1, many)
                 if found is not None and made_of.library:
                     found = replace(found, library=made_of.library)
             case Name() | IfExp() | CallRef() | Subscript():
@@ -152,14 +158,21 @@ class Arrays:
         for value in self.world.values.evaluate(call.func, site):
             if isinstance(value, External):
                 maker = MAKERS.get(canonical(value.name))
-                same = maker is not None and maker.shape == "same" and call.args
-                return _MadeOf(call.args[0].value, maker.library) if same and maker is not None else None
+                if maker is not None:
+                    return _MadeOf(call.args[0].value, maker.library) if maker.shape == "same" and call.args else None
         kept = isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING
         return _MadeOf(call.func.value) if kept and isinstance(call.func, Attribute) else None
 
+    def _of_table(self, expr: Expr, site: Site) -> Array | None:
+        """The table whose values an array has, `table` in `table.dropna().values`: a filled or reordered one, or one
+        without some of its rows and columns."""
+        made = (one for one in self.world.values.evaluate(expr, site) if _table_method(one, "") in TABLE_KEEPING)
+        return next((found for one in made if (found := self.of(one)) is not None), None)
+
     def array(self, value: Value) -> Array | None:
-        """The array that a value is, if it provably lies in memory as a whole and is not a small one of many."""
-        found = self.of(value)
+        """The array that a value is, if it provably lies in memory as a whole and is not a small one of many. What the
+        methods of a table make of it may be small, as long as its values are not taken as an array."""
+        found = self.of(value) if _table_method(value, _ITEMS) not in TABLE_KEEPING else None
         return found if found is not None and found.alone and found.read else None
 
     def of(self, value: Value, depth: int = 0) -> Array | None:
@@ -188,8 +201,9 @@ class Arrays:
             if name in MAKERS:
                 return self._made(MAKERS[name], value, depth)
         head, _, method = name.rpartition("().")
-        if head and method in SIZE_KEEPING:
-            return self._through_method(value, depth)
+        if head and (method in SIZE_KEEPING or method in TABLE_KEEPING):
+            found = self._through_method(value, depth)
+            return found if found is None or method in SIZE_KEEPING or found.table else None
         return None
 
     def _is_archive(self, value: Instance) -> bool:
@@ -213,8 +227,13 @@ class Arrays:
         site = self.world.call_site(value.file, value.call, value.frame)
         for base in self.world.values.evaluate(call.func.value, site):
             inner = self.of(base, depth + 1)
+            if inner is None and call.func.attr in _OF_ARRAYS:
+                content = self._content(base, OPAQUE)
+                inner = replace(content, unpickled=True) if content is not None else None
             if inner is None:
                 continue
+            if call.func.attr == "numpy":
+                return replace(inner, library="numpy")
             if call.func.attr == "astype":
                 return self._cast(
                     inner, self.sizes.bytes_of(call.args[0].value, inner.library, site) if call.args else None
@@ -280,8 +299,11 @@ class Arrays:
                 if isinstance(one, Display) and isinstance(part, Instance) and _is_column(part.of):
                     continue
                 inner = self.of(part, depth + 1)
-                if inner is None and isinstance(one, Display) and last_name(file.calls[index].func) in _JOINING:
-                    inner = self._unpickled(part)
+                func = last_name(file.calls[index].func)
+                if inner is None and isinstance(one, Display) and func in _JOINING:
+                    inner = self._content(part, OPAQUE)
+                elif inner is None and func == "frombuffer":
+                    inner = self._content(part, TEXT)
                 if inner is not None:
                     size = inner.size if not isinstance(one, Display) else None
                     alone = inner.alone or isinstance(one, Display)
@@ -292,14 +314,16 @@ class Arrays:
         return None
 
     @staticmethod
-    def _unpickled(value: Value) -> Array | None:
-        """An unpickled value, taken for an array because it is joined with arrays."""
+    def _content(value: Value, wanted: str) -> Array | None:
+        """The content of a pickle, or of a file that is read whole, taken for an array because the program uses it as
+        one. A tensor stays a tensor."""
         if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
             return None
         kind, _ = form(canonical(value.of.name)) or ("", 0)
-        if kind != OPAQUE or value.call < 0:
+        if kind != wanted or value.call < 0:
             return None
-        return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
+        library = "torch" if value.of.name.startswith("torch.") else "numpy"
+        return Array(library, None, "file", value.file, value.call, frame=value.frame)
 
 
 def _keeps_all(index: Expr) -> bool:
@@ -320,6 +344,12 @@ def _by_position(expr: Expr, file: SourceFile) -> Expr | None:
             return expr.value.value if expr.value.attr in ("iloc", "loc") else None
         else:
             return None
+
+
+def _table_method(value: Value, ending: str) -> str:
+    """The last method that an external value comes from, without what matches `ending` after it."""
+    name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
+    return re.sub(ending, "", name).rpartition("().")[2]
 
 
 def _is_column(of: object) -> bool:

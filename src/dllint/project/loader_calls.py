@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Subscript
 from dllint.inference import limits
-from dllint.inference.values import External, Instance
+from dllint.inference.constructors import base_constructed
+from dllint.inference.values import Class, External, Instance, Partial, Value
 from dllint.libraries.filled_classes import FILLS_OPTIONS
 from dllint.libraries.index import ALIASES, LOADERS
 from dllint.libraries.registries import BUILDING
@@ -24,8 +25,8 @@ def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that construct a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*_in_reach(world), *world.settings.loaders)}
     names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
-    own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
-    names |= own
+    own = [cls for cls in world.classes() if loader_api(world, cls) is not None]
+    names |= {cls.name for cls in own}
     # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
     todo = deque(sorted(names))
     while todo:
@@ -37,6 +38,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
     calls = sorted({*named, *unnamed, *_called_at_once(world, names)})
+    made: set[Class] = set()
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]
@@ -46,6 +48,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
         for value in world.values.evaluate(call.func, site):
             found = loader_api(world, value)
             if found is not None:
+                made.update(_own(value))
                 if not world.unreached(site):
                     yield Loader(world, file, index, value, *found)
                 break
@@ -59,8 +62,39 @@ def find_loaders(world: World) -> Iterator[Loader]:
             for value in world.knowledge.built(file, index, None):
                 found = loader_api(world, value)
                 if found is not None:
+                    made.update(_own(value))
                     yield Loader(world, file, index, value, *found)
                     break
+    yield from _never_made(world, own, made)
+
+
+def _own(value: Value) -> Iterator[Class]:
+    """The class of the project that a callee constructs, also through a partial."""
+    while isinstance(value, Partial):
+        value = value.function
+    if isinstance(value, Class):
+        yield value
+
+
+def _never_made(world: World, classes: list[Class], made: set[Class]) -> Iterator[Loader]:
+    """The calls by which loader classes of the project pass a dataset that they make to the constructor of their base,
+    where the project never constructs them: a registry, or users of the library, do."""
+    seen = {base for cls in made for base in world.hierarchy.line(cls)}
+    calls: set[tuple[str, int]] = set()
+    for cls in classes:
+        init = world.hierarchy.method(cls, "__init__")
+        if init is None or cls in seen or world.hierarchy.subclasses(cls):
+            continue
+        for index in init.file.calls_of(init.scope):
+            base = base_constructed(world, init.file, index)
+            api = loader_api(world, base[0]) if base is not None else None
+            if base is None or api is None or not api[0].dataset or (init.file.path, index) in calls:
+                continue
+            calls.add((init.file.path, index))
+            loader = Loader(world, init.file, index, base[0], api[0], cls.name)
+            if any(isinstance(value, Instance) for value in loader.datasets()):
+                yield loader
+            break
 
 
 def _filled_options(world: World, file: SourceFile, index: int) -> Iterator[Loader]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Opaque
 from dllint.facts.schema import Expr
-from dllint.inference.constructors import Reached, reaching
+from dllint.inference.constructors import Reached, base_constructed, reaching
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -164,8 +164,16 @@ class Loader:
             self._reaching[frame] = (made[0], found.actuals) if found is not None and made is not None else None
         return self._reaching[frame]
 
+    @cached_property
+    def names_object(self) -> bool:
+        """Whether the first argument of the call is the loader itself: `DataLoader.__init__(self, rows)`."""
+        base = base_constructed(self.world, self.file, self.call)
+        return base is not None and base[1]
+
     def _reached(self, frame: Frame | None) -> Reached | None:
         actuals = self.world.actuals(self.file, self.call, frame)
+        if self.names_object:
+            actuals = actuals.without_first()
         making = (self.file, self.call, frame)
         return reaching(self.world, self.callee, actuals, making, lambda one: loader_api(self.world, one) is not None)
 
@@ -375,5 +383,5 @@ def written(loader: Loader, option: str) -> Expr | None:
         if argument.keyword == name:
             return argument.value
     position = loader.api.params.index(name) if name in loader.api.params else -1
-    plain = [argument for argument in arguments if argument.keyword is None]
+    plain = [argument for argument in arguments if argument.keyword is None][loader.names_object :]
     return plain[position].value if loader.cls is None and 0 <= position < len(plain) else None

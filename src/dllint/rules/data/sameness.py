@@ -67,7 +67,7 @@ class Sameness:
         """Whether a function builds a loader of nothing but its arguments, and draws no random numbers."""
         file, call = loader.file, loader.file.calls[loader.call]
         scope = file.scopes[call.scope]
-        if scope.kind != "function" or self._draws(Function(file, call.scope), 0):
+        if scope.kind != "function" or self._draws(Function(file, call.scope), set(), 0):
             return False
         if file.method_of(call.scope) is None:
             return True
@@ -137,15 +137,20 @@ class Sameness:
     def _is_fixed(self, cls: Class) -> bool:
         """Whether the constructor of a class draws no random numbers."""
         constructor = self.world.hierarchy.method(cls, "__init__")
-        return constructor is not None and not self._draws(constructor, 0)
+        return constructor is not None and not self._draws(constructor, set(), 0)
 
-    def _draws(self, function: Function, depth: int) -> bool:
-        """Whether a function, or one that it calls, draws random numbers or asks for the time."""
+    def _draws(self, function: Function, seen: set[tuple[str, int]], depth: int) -> bool:
+        """Whether a function, or one that it calls, draws random numbers or asks for the time. `seen` are the functions
+        that are looked into already: one that calls itself draws only where its own code does."""
+        if function.key in seen:
+            return False
         if limits.SAMENESS_DEPTH.exceeded(depth):
             return True
+        seen.add(function.key)
         for index in function.file.calls_of(function.scope):
             if last_name(function.file.calls[index].func) in _DRAWING:
                 return True
-            if any(self._draws(one.function, depth + 1) for one in self.world.calls.targets(function.file, index)):
+            targets = self.world.calls.targets(function.file, index)
+            if any(self._draws(one.function, seen, depth + 1) for one in targets):
                 return True
         return False

@@ -37,7 +37,14 @@ def is_constant(code: ItemCode, value: Instance, attr: str, holder: Class) -> bo
     for run in code.runs(value, holder):
         mentions += sum(run.is_attribute(expr, attr) for expr in run.expressions)
         whole += sum(run.is_attribute(expr, attr) for expr in _used_whole(code, run))
-    return 0 < mentions == whole and not any(True for _ in code.items(value, attr, holder, "any"))
+    return 0 < mentions == whole and not any(
+        not _draws_number(run, expr) for run, found in code.items(value, attr, holder, "any") for expr in found
+    )
+
+
+def _draws_number(run: ItemRun, expr: Expr) -> bool:
+    """Whether what looks like a lookup takes a number: `np.random.randint(self.count)`."""
+    return isinstance(expr, CallRef) and last_name(run.file.calls[expr.index].func) in _OF_NUMBERS
 
 
 def _used_whole(code: ItemCode, run: ItemRun) -> Iterator[Expr]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant, Element, List, Starred, Tuple
+from dllint.facts.nodes import Attribute, Constant, Element, List, Starred, Tuple
 from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SAME = frozenset({"same", "some"})
 _ALSO = frozenset({"collections.deque", "sum", "numpy.array", "numpy.asarray"})
 """Functions that put the elements of their first argument into a new container, under a condition each."""
+_VIEWS = frozenset({"items", "values"})
+"""Methods of a dict that give its entries, and what it has under its keys."""
 _SIZED = {"random.sample": ("k", 1), "random.choices": ("k", 2), "itertools.islice": ("", 1)}
 """Functions that take a certain number of elements → the keyword and the position of that number."""
 _MAPS = frozenset({"map", "itertools.starmap", "tqdm.contrib.tmap"})
@@ -51,6 +53,9 @@ def _sources(world: World, value: Value) -> list[tuple[Expr, Site]]:
     name, call = canonical(value.of.name), value.file.calls[value.call]
     site = world.call_site(value.file, value.call, value.frame)
     given = [one for one in call.args if one.keyword in (None, "*")]
+    viewed = viewed_dict(world, value)
+    if viewed is not None:
+        return [viewed]
     if name in _ALSO:
         if not _keeps_objects(name, call):
             return []
@@ -65,6 +70,16 @@ def _sources(world: World, value: Value) -> list[tuple[Expr, Site]]:
         given = given[HANDING_ON[name]]
     inside = name in GOES_INSIDE or name == "sum"
     return [(Element(one.value) if inside or one.keyword == "*" else one.value, site) for one in given]
+
+
+def viewed_dict(world: World, value: Value) -> tuple[Expr, Site] | None:
+    """The dict whose entries, or whose values, a value consists of: `list(users.items())`."""
+    if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None or value.call < 0:
+        return None
+    func = value.file.calls[value.call].func
+    if not isinstance(func, Attribute) or func.attr not in _VIEWS or not value.of.name.endswith(f"().{func.attr}"):
+        return None
+    return func.value, world.call_site(value.file, value.call, value.frame)
 
 
 def _keeps_objects(name: str, call: Call) -> bool:

@@ -15,11 +15,11 @@ from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
-from dllint.project.item_texts import named_as_text
 from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.constant_arrays import is_constant
+from dllint.rules.memory.kept_objects import reads_texts
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import grows_when_forked
 from dllint.rules.memory.tables import kept_table
@@ -65,6 +65,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     array = array or project.ask(UnpickledArrays).kept(value, kept, holder)
                 if array is None or (array.size is None and is_constant(project.item_code, value, kept.attr, holder)):
                     continue
+                if array.unpickled and not by_item and not project.item_code.keyed(value, kept.attr, holder):
+                    continue
                 if collates and not _is_read_by(project, value, array):
                     continue
                 if _shares_texts(project, regimes, keeping, value):
@@ -108,7 +110,7 @@ def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, val
     assert isinstance(holder, Class)
     if not grows_when_forked(regimes) or kept_table(project.ask(Records), kept) is None:
         return False
-    return named_as_text(project.item_code, value, kept.attr, holder)
+    return reads_texts(project, value, kept, holder)
 
 
 def _is_read_by(project: Project, value: Instance, array: Array) -> bool:

@@ -18,6 +18,7 @@ from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.project.kept_values import Keeping, Kept
 from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken, goes_into_fields
+from dllint.rules.memory.compared_columns import compared_with_texts
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.listed_positions import looked_up_by_positions
 from dllint.rules.memory.objects_from_files import Records
@@ -44,10 +45,7 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if collected is not None and not _may_be_objects(project, collected):
             continue
         table = kept_table(records, kept)
-        if table is not None and (
-            named_as_text(code, value, kept.attr, holder)
-            or cells_are_objects(project.world, code, value, kept.attr, holder)
-        ):
+        if table is not None and reads_texts(project, value, kept, holder):
             yield keeping, table
             continue
         if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
@@ -59,6 +57,16 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
             held = _made(project, value, kept, holder)
         if held is not None and (not known or _looked_up(project, value, kept, holder, held)):
             yield keeping, held
+
+
+def reads_texts(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
+    """Whether workers read texts, or other Python objects, in the cells of a table."""
+    code = project.item_code
+    return (
+        named_as_text(code, value, kept.attr, holder)
+        or cells_are_objects(project.world, code, value, kept.attr, holder)
+        or compared_with_texts(code, value, kept.attr, holder)
+    )
 
 
 def _made(project: Project, value: Instance, kept: Kept, holder: Class) -> Held | None:

@@ -8,10 +8,11 @@ from dllint.facts.schema import Argument
 from dllint.inference.values import Class, Display, External, Instance, Unknown, Value
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.records import RECORDS, ROWS, TABLE
+from dllint.libraries.records import OPAQUE, RECORDS, ROWS, TABLE
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.memory.collated_fields import takes_fields
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import Reading
 
@@ -23,8 +24,8 @@ def dataset_argument(loader: Loader) -> Argument | None:
     """The argument of a loader's own call that is its dataset; None if the call unpacks it, or passes none."""
     call = loader.file.calls[loader.call]
     named = next((one for one in call.args if one.keyword == loader.api.dataset), None)
-    first = call.args[0] if call.args and call.args[0].keyword is None else None
-    return named or first
+    first = call.args[loader.names_object : 1 + loader.names_object]
+    return named or next((one for one in first if one.keyword is None), None)
 
 
 def shuffles(loader: Loader) -> bool:
@@ -52,6 +53,8 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
         if reading is None and isinstance(value, Unknown):
             reading = records.trace(argument.value, loader.site)
         if reading is not None and reading.kind in (RECORDS, ROWS, TABLE) and not _is_row(reading):
+            return reading
+        if reading is not None and reading.kind == OPAQUE and takes_fields(project, loader):
             return reading
     return None
 

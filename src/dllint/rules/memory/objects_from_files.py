@@ -55,11 +55,12 @@ from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.kept_values import Kept
 from dllint.project.released_attributes import is_array_of
+from dllint.rules.memory.derived_lists import viewed_dict
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, Held, Reading, Readings
 from dllint.rules.memory.table_columns import is_column, without_values
-from dllint.rules.memory.tables import listed_rows
+from dllint.rules.memory.tables import listed_rows, loops_around, of_groups
 from dllint.span import Span
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
@@ -146,16 +147,15 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
+        reading = self.of_instance(value) or self._taken(value) if isinstance(value, Instance) else None
+        viewed = viewed_dict(self.world, value) if inside is None and reading is None else None
+        if viewed is not None:
+            inside = self.world.values.evaluate(*viewed)
         if inside is not None:
             return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
         if isinstance(value, Instance):
-            reading = self.of_instance(value) or self._taken(value)
             return None if reading is None or self._entries_become_arrays(value) else self._whole(reading)
-        if isinstance(value, Display):
-            return self.filled(value, depth)
-        if isinstance(value, Mapping):
-            return self.filled(value, depth)
-        return None
+        return self.filled(value, depth) if isinstance(value, (Display, Mapping)) else None
 
     def _taken(self, value: Instance) -> Reading | None:
         """The reading whose elements a call collects from its arguments: `zip(…)`, `random.sample(…)`."""
@@ -206,7 +206,7 @@ class Records(Readings):
             return None
         if isinstance(expr, Comprehension):
             reading = self.object(expr.element, inside(expr, site), 0)
-            if reading is not None:
+            if (reading := of_groups(self, reading, [expr.clauses[0].iterable], site)) is not None:
                 return Held(reading.gone_through(), None)
             # An empty list per record holds what is added to it, if anything.
             empty = isinstance(expr.element, (Tuple, List, Dict)) and not expr.element.children()
@@ -261,7 +261,7 @@ class Records(Readings):
                 continue
             if looped:
                 reading = self.object(change.value, where, 0) or self._for_each_record(change.value, where)
-                if reading is not None:
+                if (reading := of_groups(self, reading, loops_around(change), where)) is not None:
                     return Held(reading, None, _statement(change))
             traced = self.trace(change.value, where)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:

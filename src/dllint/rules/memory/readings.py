@@ -431,7 +431,7 @@ class Readings(ABC):
         kind, level = found
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
             if self._collects(value):
-                return Reading(kind, level, value.file, value.call)
+                return Reading(ROWS if kind == COLUMN else kind, level, value.file, value.call)
             # What a function makes of each cell shows where workers read it.
             cells = kind == COLUMN and ".groupby" not in value.of.name
             return Reading(kind, level, value.file, value.call) if cells else None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dllint.facts.nodes import CallRef, Name
-from dllint.inference.values import External, Instance, Unknown
+from dllint.facts.schema import Expr
+from dllint.inference.entries import Change
+from dllint.inference.values import External, Instance, Site, Unknown
 from dllint.libraries.index import canonical
 from dllint.libraries.records import COLUMN, FRAME, HUB, ROWS
+from dllint.linking.expressions import walk
+from dllint.project.counting import loops
 from dllint.project.kept_values import Kept
 from dllint.rules.memory.readings import Held, Reading, Readings
 from dllint.rules.memory.table_columns import is_column, without_values
@@ -25,6 +30,25 @@ def listed_rows(records: Readings, kept: Kept) -> Reading | None:
     if found is not None and found.kind == FRAME and is_column(rows):
         return replace(found, kind=COLUMN, level=0)
     return replace(found, kind=ROWS, level=0, seen=True) if found is not None and found.kind == HUB else None
+
+
+def of_groups(records: Readings, reading: Reading | None, around: Iterable[Expr | None], site: Site) -> Reading | None:
+    """The reading of a column as lists where loops go through the groups of a table and list the column of each:
+    `[group["item"].tolist() for _, group in table.groupby("user")]`."""
+    if reading is None or reading.kind != COLUMN or reading.level:
+        return reading
+    parts = (part for loop in around if loop is not None for part in walk(loop, site.file))
+    values = (value for part in parts for value in records.world.values.evaluate(part, site))
+    grouped = any(
+        isinstance(one, Instance) and isinstance(one.of, External) and ".groupby" in one.of.name for one in values
+    )
+    return replace(reading, kind=ROWS) if grouped else reading
+
+
+def loops_around(change: Change) -> Iterator[Expr | None]:
+    """What the loops around a mutation of a container go through."""
+    for one in loops(change.file, change.region):
+        yield change.file.facts.regions[one].expr
 
 
 def kept_table(records: Readings, kept: Kept) -> Held | None:
