@@ -50,11 +50,14 @@ class Answer(Generic[T]):
         tried: whether the answer was dropped for that reason.
         final: whether no later query can change the answer, and asking for it has no effect. Frequent queries look here
             before they call `Memory.remember`.
+        until: for a result of `Memory.keep`, the position and the number of the innermost query in progress that it
+            rests on; None if there is none.
+        since: for such a result, how many answers that reached the limit on callers had been worked out again.
     """
 
     __slots__ = (
         *("dropped", "final", "known", "opened", "reach", "recursive", "revisable", "room", "short", "stale"),
-        *("tried", "value"),
+        *("since", "tried", "until", "value"),
     )
 
     def __init__(self) -> None:
@@ -70,6 +73,8 @@ class Answer(Generic[T]):
         self.short = False
         self.tried = False
         self.final = False
+        self.until: tuple[int, int] | None = None
+        self.since = 0
 
 
 Table = dict[Hashable, Answer[T]]
@@ -99,6 +104,9 @@ class Memory:
         self._open = 0
         self._passing: list[Answer[Any]] = []
         self._reach = _NOWHERE
+        self._near = -1
+        self._revised = 0
+        self._begun: list[int] = []
         self._stale = False
         self._stop = interruption.current()
         self._profile = profiling.current()
@@ -206,19 +214,26 @@ class Memory:
         answer = table.get(key)
         if answer is None:
             answer = table[key] = Answer()
+        elif answer.final:
+            return answer.value
         asking = self._asking
         if answer.opened >= 0:
             if asking is not None:
                 asking.append(answer)
             if answer.opened < self._reach:
                 self._reach = answer.opened
+            if answer.opened > self._near:
+                self._near = answer.opened
             answer.recursive = True
             return unfinished
         if answer.known:
             if answer.revisable and asking is not None:
                 asking.append(answer)
-            if answer.reach < self._reach:
-                self._reach = answer.reach
+            if answer.reach != _NOWHERE:
+                if answer.reach < self._reach:
+                    self._reach = answer.reach
+                if answer.reach > self._near:
+                    self._near = answer.reach
             if answer.stale:
                 self._stale = True
             if answer.room is None:
@@ -228,10 +243,15 @@ class Memory:
                 self._cut = True
                 self._anew = self._anew or answer.short
                 return answer.value
+            self._revised += 1
         if self._stop.wanted:
             raise interruption.Interrupted
         self.asked += 1
         depth = answer.opened = self._open
+        if depth < len(self._begun):
+            self._begun[depth] = self.asked
+        else:
+            self._begun.append(self.asked)
         if not depth and not self._blocks:
             self._most = self.asked + limits.QUESTIONS.most
         elif self.asked > self._most and not self.exhausted:
@@ -242,6 +262,7 @@ class Memory:
         outer, self._cut = self._cut, False
         anew, self._anew = self._anew, False
         around, self._reach = self._reach, _NOWHERE
+        near, self._near = self._near, -1
         stale, self._stale = self._stale, False
         answer.recursive = False
         if asking is not None:
@@ -250,7 +271,7 @@ class Memory:
             value = compute() if self._profile is None else self._profile.question(key, compute)
         except BaseException:
             answer.known = False
-            self._cut, self._anew, self._reach, self._stale = outer, anew, around, stale
+            self._cut, self._anew, self._reach, self._near, self._stale = outer, anew, around, near, stale
             self._drop_passing(first, most=sys.maxsize)
             if not depth and not self._blocks:
                 self._reopen()
@@ -294,11 +315,76 @@ class Memory:
             answer.final = answer.room is None and answer.reach == _NOWHERE and not answer.revisable
             if len(passing) > first:
                 self._drop_passing(first, limits.ATTEMPTS.most)
+        self._near = near
+        if self._reach != _NOWHERE and self._reach > near:
+            self._near = self._reach
         if around < self._reach:
             self._reach = around
         if not depth and self._short and not self._blocks:
             self._reopen()
         return value
+
+    def keep(self, table: Table[T], key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the result of a computation which makes queries, but is none itself: stored as long as computing it
+        again would only find the stored answers to the same queries, and the same ones still in progress.
+
+        So it gives what `compute` gives, with the same effect on the query in progress, and counts towards no limit.
+        """
+        if self.exhausted:
+            return compute()
+        kept = table.get(key)
+        asking = self._asking
+        if kept is None:
+            kept = table[key] = Answer()
+        elif kept.final:
+            return kept.value
+        elif kept.known and self._still_holds(kept):
+            if kept.revisable and asking is not None:
+                asking.append(kept)
+            if kept.until is not None:
+                self._reach = min(self._reach, kept.reach)
+                self._near = max(self._near, kept.until[0])
+                self._stale = self._stale or kept.stale
+            else:
+                kept.final = kept.room is None and (asking is None or not kept.revisable)
+            self._cut = self._cut or kept.room is not None
+            return kept.value
+        cut, self._cut = self._cut, False
+        anew, self._anew = self._anew, False
+        around, self._reach = self._reach, _NOWHERE
+        near, self._near = self._near, -1
+        stale, self._stale = self._stale, False
+        if asking is not None:
+            self._asking = []
+        kept.known = False
+        try:
+            value = kept.value = compute()
+            kept.known = not (self.exhausted or self._anew)
+            kept.room, kept.since = (self.room if self._cut else None), self._revised
+            kept.reach, kept.stale, kept.until = self._reach, self._stale, None
+            if self._reach != _NOWHERE:
+                kept.until = (self._near, self._begun[self._near])
+                if kept.known:
+                    self._passing.append(kept)
+        finally:
+            if asking is not None:
+                if self._asking:
+                    self._note(kept, self._asking)
+                    kept.revisable = True
+                    asking.append(kept)
+                self._asking = asking
+            self._cut, self._anew, self._stale = self._cut or cut, self._anew or anew, self._stale or stale
+            self._reach, self._near = min(self._reach, around), max(self._near, near)
+        return value
+
+    def _still_holds(self, kept: Answer[Any]) -> bool:
+        """Whether a kept result is what would be computed now."""
+        if kept.room is not None and (kept.room != self.room or kept.since != self._revised):
+            return False
+        if kept.until is None:
+            return True
+        position, number = kept.until
+        return position < self._open and self._begun[position] == number
 
     def _note(self, answer: Answer[Any], asked: list[Answer[Any]]) -> None:
         """Record what an answer rests on, beside what it rested on when it was computed before: answers that used the
@@ -325,9 +411,13 @@ class Memory:
             passing = self._passing.pop()
             passing.reach = _NOWHERE
             if not passing.stale and most < sys.maxsize:
-                passing.final = passing.room is None and not passing.revisable
+                passing.final = passing.known and passing.room is None and not passing.revisable
+                passing.until = None
                 continue
             passing.stale = False
+            if passing.until is not None:
+                passing.known = False
+                continue
             passing.dropped += 1
             if passing.dropped <= most:
                 passing.known = False
