@@ -28,7 +28,7 @@ from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.memo import Table
 from dllint.inference.unions import union
-from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values
+from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values, const
 from dllint.linking.conditions import contradict
 from dllint.linking.source import last_name
 
@@ -323,4 +323,4 @@ def cut(value: Const, index: Expr) -> Value:
     steps = _steps(index)
     if steps is None or not isinstance(value.value, str):
         return UNKNOWN
-    return Const(value.value[steps], value.kind)
+    return const(value.value[steps])
