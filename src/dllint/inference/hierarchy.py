@@ -10,9 +10,9 @@ from typing import NamedTuple
 from dllint.facts.nodes import CallRef, Expr, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.annotations import Annotations
+from dllint.inference.answers import Table
 from dllint.inference.fields import NAMED_TUPLE, has_fields
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.derivations import functions_in

@@ -16,6 +16,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations, fields, generators
 from dllint.inference.all_entries import AllEntries, inside
+from dllint.inference.answers import Table
 from dllint.inference.changes import CONTAINERS, Changes
 from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.dict_objects import DictObjects
@@ -24,7 +25,6 @@ from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.iteration import is_iterator, is_mapped, mapped, of_iterator
-from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (

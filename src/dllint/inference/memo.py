@@ -23,62 +23,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from dllint import profiling
 from dllint.inference import interruption, limits
+from dllint.inference.answers import NOWHERE, Answer, Kept, KeptTable, Table
 
 T = TypeVar("T")
-_NOWHERE = sys.maxsize
-
-
-class Answer(Generic[T]):
-    """An entry of a memo table.
-
-    Attributes:
-        value: the computed answer.
-        known: whether `value` is valid. It is not before the first answer, and after the answer was dropped.
-        opened: the position among the queries in progress; -1 if this one is not in progress.
-        room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
-        reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
-        recursive: whether a query that this one led to has asked for it again.
-        stale: whether a provisional answer rests on one that a recursive query was given and that has turned out wrong.
-        dropped: how often the answer was dropped because it rested on an enclosing query.
-        revisable: whether the answer may rest on a premise that may still change.
-        short: whether the answer rests on an expression that is unknown because its query led to too many others, or
-            too deep; such an answer is dropped after the outermost query.
-        tried: whether the answer was dropped for that reason.
-        final: whether no later query can change the answer, and asking for it has no effect. Frequent queries look here
-            before they call `Memory.remember`.
-        until: for a result of `Memory.keep`, the position and the number of the innermost query in progress that it
-            rests on; None if there is none.
-        since: for such a result, how many answers that reached the limit on callers had been worked out again.
-    """
-
-    __slots__ = (
-        *("dropped", "final", "known", "opened", "reach", "recursive", "revisable", "room", "short", "stale"),
-        *("since", "tried", "until", "value"),
-    )
-
-    def __init__(self) -> None:
-        self.value: T = None  # type: ignore[assignment]
-        self.known = False
-        self.opened = -1
-        self.room: int | None = None
-        self.reach = _NOWHERE
-        self.recursive = False
-        self.stale = False
-        self.dropped = 0
-        self.revisable = False
-        self.short = False
-        self.tried = False
-        self.final = False
-        self.until: tuple[int, int] | None = None
-        self.since = 0
-
-
-Table = dict[Hashable, Answer[T]]
-"""Query → answer, as filled by `Memory.remember`."""
 
 
 class Memory:
@@ -103,7 +54,7 @@ class Memory:
         self._premises: dict[Hashable, Answer[None]] = {}
         self._open = 0
         self._passing: list[Answer[Any]] = []
-        self._reach = _NOWHERE
+        self._reach = NOWHERE
         self._near = -1
         self._revised = 0
         self._begun: list[int] = []
@@ -156,14 +107,14 @@ class Memory:
         """Whether a query is answered for good: its answer rests on no query in progress, and no later one can get
         further."""
         answer = table.get(key)
-        if answer is None or not answer.known or answer.reach != _NOWHERE:
+        if answer is None or not answer.known or answer.reach != NOWHERE:
             return False
         return answer.room is None or answer.tried or (not answer.short and answer.room >= limits.CALLER_LEVELS.most)
 
     def is_whole(self, table: Table[T], key: Hashable) -> bool:
         """Whether a query is answered, and no limit cut the answer short."""
         answer = table.get(key)
-        return answer is not None and answer.known and answer.reach == _NOWHERE and answer.room is None
+        return answer is not None and answer.known and answer.reach == NOWHERE and answer.room is None
 
     def leave(self) -> None:
         self.room += 1
@@ -229,7 +180,7 @@ class Memory:
         if answer.known:
             if answer.revisable and asking is not None:
                 asking.append(answer)
-            if answer.reach != _NOWHERE:
+            if answer.reach != NOWHERE:
                 if answer.reach < self._reach:
                     self._reach = answer.reach
                 if answer.reach > self._near:
@@ -237,7 +188,7 @@ class Memory:
             if answer.stale:
                 self._stale = True
             if answer.room is None:
-                answer.final = asking is None and answer.reach == _NOWHERE
+                answer.final = asking is None and answer.reach == NOWHERE
                 return answer.value
             if answer.room >= self.room:
                 self._cut = True
@@ -261,7 +212,7 @@ class Memory:
         first = len(self._passing)
         outer, self._cut = self._cut, False
         anew, self._anew = self._anew, False
-        around, self._reach = self._reach, _NOWHERE
+        around, self._reach = self._reach, NOWHERE
         near, self._near = self._near, -1
         stale, self._stale = self._stale, False
         answer.recursive = False
@@ -301,7 +252,7 @@ class Memory:
                 one.stale = True
         if resting:
             # It rests on an enclosing query that is not answered yet, so it is provisional.
-            if answer.reach == _NOWHERE:
+            if answer.reach == NOWHERE:
                 passing.append(answer)
                 answer.stale = self._stale
             else:
@@ -310,13 +261,13 @@ class Memory:
             answer.reach = self._reach
             self._stale = stale or answer.stale
         else:
-            self._reach = _NOWHERE
+            self._reach = NOWHERE
             self._stale = stale
-            answer.final = answer.room is None and answer.reach == _NOWHERE and not answer.revisable
+            answer.final = answer.room is None and answer.reach == NOWHERE and not answer.revisable
             if len(passing) > first:
                 self._drop_passing(first, limits.ATTEMPTS.most)
         self._near = near
-        if self._reach != _NOWHERE and self._reach > near:
+        if self._reach != NOWHERE and self._reach > near:
             self._near = self._reach
         if around < self._reach:
             self._reach = around
@@ -324,7 +275,7 @@ class Memory:
             self._reopen()
         return value
 
-    def keep(self, table: Table[T], key: Hashable, compute: Callable[[], T]) -> T:
+    def keep(self, table: KeptTable[T], key: Hashable, compute: Callable[[], T]) -> T:
         """Return the result of a computation which makes queries, but is none itself: stored as long as computing it
         again would only find the stored answers to the same queries, and the same ones still in progress.
 
@@ -335,7 +286,7 @@ class Memory:
         kept = table.get(key)
         asking = self._asking
         if kept is None:
-            kept = table[key] = Answer()
+            kept = table[key] = Kept()
         elif kept.final:
             return kept.value
         elif kept.known and self._still_holds(kept):
@@ -351,7 +302,7 @@ class Memory:
             return kept.value
         cut, self._cut = self._cut, False
         anew, self._anew = self._anew, False
-        around, self._reach = self._reach, _NOWHERE
+        around, self._reach = self._reach, NOWHERE
         near, self._near = self._near, -1
         stale, self._stale = self._stale, False
         if asking is not None:
@@ -362,7 +313,7 @@ class Memory:
             kept.known = not (self.exhausted or self._anew)
             kept.room, kept.since = (self.room if self._cut else None), self._revised
             kept.reach, kept.stale, kept.until = self._reach, self._stale, None
-            if self._reach != _NOWHERE:
+            if self._reach != NOWHERE:
                 kept.until = (self._near, self._begun[self._near])
                 if kept.known:
                     self._passing.append(kept)
@@ -377,7 +328,7 @@ class Memory:
             self._reach, self._near = min(self._reach, around), max(self._near, near)
         return value
 
-    def _still_holds(self, kept: Answer[Any]) -> bool:
+    def _still_holds(self, kept: Kept[Any]) -> bool:
         """Whether a kept result is what would be computed now."""
         if kept.room is not None and (kept.room != self.room or kept.since != self._revised):
             return False
@@ -409,13 +360,14 @@ class Memory:
         the others are right."""
         while len(self._passing) > first:
             passing = self._passing.pop()
-            passing.reach = _NOWHERE
+            passing.reach = NOWHERE
             if not passing.stale and most < sys.maxsize:
                 passing.final = passing.known and passing.room is None and not passing.revisable
-                passing.until = None
+                if isinstance(passing, Kept):
+                    passing.until = None
                 continue
             passing.stale = False
-            if passing.until is not None:
+            if isinstance(passing, Kept):
                 passing.known = False
                 continue
             passing.dropped += 1

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import Tuple
 from dllint.facts.schema import Param
+from dllint.inference.answers import KeptTable
 from dllint.inference.arguments import Bound, bind, passed
 from dllint.inference.entries import ABSENT, Found
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
@@ -35,7 +35,7 @@ class Parameters:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._rests: dict[tuple[object, ...], Values] = {}
-        self._anywhere: Table[Values] = {}
+        self._anywhere: KeptTable[Values] = {}
 
     def values(self, function: Function, name: str, frame: Frame | None) -> Values:
         """Return the values of a parameter: in the call of `frame`, or in all known calls."""
@@ -106,8 +106,9 @@ class Parameters:
         if frame is not None and frame.actuals is not None:
             frames = [frame]
         elif self.world.memory.enter():
+            closure = self.world.decorating(frame.closure if frame is not None else None)
             try:
-                frames = self._activations(function, self.world.decorating(frame.closure if frame is not None else None))
+                frames = self._activations(function, closure)
             finally:
                 self.world.memory.leave()
         for one in frames:

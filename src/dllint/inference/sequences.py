@@ -23,10 +23,10 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.answers import Table
 from dllint.inference.changes import Changes
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values, const
 from dllint.linking.conditions import contradict
