@@ -110,8 +110,8 @@ class Mappings:
         """Return the length that all of the sequences share; None if unknown."""
         return self.lists.length(values)
 
-    def local_changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
-        return self.earlier.changes(expr, site, key)
+    def local_changes(self, expr: Expr, site: Site, key: object, values: Values) -> list[tuple[Change, Site, bool]]:
+        return self.earlier.changes(expr, site, key, values)
 
     # Lookup by key
 
@@ -133,7 +133,7 @@ class Mappings:
         groups: list[Values] = []
         defaults: list[Values] = []
         absent = written = False
-        for change, where, sure in self.local_changes(expr, site, key):
+        for change, where, sure in self.local_changes(expr, site, key, values):
             found = self._changed(change, where, key)
             if found is None:
                 continue
