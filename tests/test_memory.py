@@ -3,10 +3,14 @@ interrupted leaves nothing behind."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from dllint.inference import limits
-from dllint.inference.memo import Memory, Table
+from dllint.inference.answers import KeptTable, Table
+from dllint.inference.memo import Memory
 
 
 class Sums:
@@ -257,3 +261,98 @@ def test_a_wrong_answer_that_a_circle_rests_on_makes_its_own_members_wrong() -> 
     )
     assert circles.of("outer") == 0
     assert [circles.of(one) for one in ("circle", "member")] == [3, 3]
+
+
+class Keeping:
+    """Queries that lead to one another, and a computation that some of them share."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.table: Table[int] = {}
+        self.kept: KeptTable[int] = {}
+        self.worked_out = 0
+
+    def ask(self, name: str, compute: Callable[[], int]) -> int:
+        return self.memory.remember(self.table, name, compute, 0)
+
+    def share(self, compute: Callable[[], int]) -> int:
+        def count() -> int:
+            self.worked_out += 1
+            return compute()
+
+        return self.memory.keep(self.kept, "shared", count)
+
+
+def test_what_is_kept_is_computed_once() -> None:
+    keeping = Keeping()
+    shared = partial(keeping.share, lambda: keeping.ask("leaf", lambda: 3))
+    assert (keeping.ask("one", shared), keeping.ask("other", shared)) == (3, 3)
+    assert keeping.worked_out == 1
+    assert keeping.memory.asked == 3
+
+
+def test_what_is_kept_within_a_circle_holds_until_the_circle_is_answered() -> None:
+    keeping = Keeping()
+
+    def shared() -> int:
+        return keeping.share(lambda: 10 + keeping.ask("circle", circle))
+
+    def circle() -> int:
+        return max(5, keeping.ask("one", shared) // 10, keeping.ask("other", shared) // 10)
+
+    assert keeping.ask("circle", circle) == 5
+    assert keeping.worked_out == 1
+    assert (keeping.ask("one", shared), keeping.ask("other", shared)) == (15, 15)
+    assert keeping.worked_out == 2
+
+
+def test_what_rests_on_an_inner_circle_is_computed_again_after_it() -> None:
+    keeping = Keeping()
+
+    def shared() -> int:
+        return keeping.share(lambda: keeping.ask("inner", inner) + keeping.ask("outer", outer))
+
+    def inner() -> int:
+        return 7 + shared()
+
+    def outer() -> int:
+        return keeping.ask("inner", inner) + shared()
+
+    # The inner answer, 7, was not there when the shared part was computed for it.
+    assert keeping.ask("outer", outer) == 14
+    assert keeping.worked_out == 2
+
+
+def test_what_is_kept_at_one_level_of_callers_is_not_what_another_gets() -> None:
+    keeping = Keeping()
+
+    def climb() -> int:
+        if not keeping.memory.enter():
+            return 0
+        try:
+            return 1 + keeping.ask(f"level {keeping.memory.room}", climb)
+        finally:
+            keeping.memory.leave()
+
+    whole = keeping.share(climb)
+    outer = keeping.memory.narrow()
+    try:
+        narrowed = keeping.share(climb)
+    finally:
+        keeping.memory.widen(outer)
+    assert whole == limits.CALLER_LEVELS.most
+    assert narrowed == limits.RESOLVING_LEVELS.most
+    assert keeping.share(climb) == whole
+
+
+def test_what_is_kept_rests_on_premises_too() -> None:
+    sums = Sums()
+    kept: KeptTable[int] = {}
+
+    def total() -> int:
+        return sums.memory.keep(kept, "total", lambda: sums.of("left") + 1)
+
+    assert total() == 2
+    sums.premises["left"] = 2
+    sums.memory.revise(["left"])
+    assert total() == 3

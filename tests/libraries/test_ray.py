@@ -8,7 +8,7 @@ import pytest
 
 from dllint import linter
 from dllint.config import Settings
-from dllint.inference.values import Const
+from dllint.inference.values import const
 from dllint.linter import Execution
 from dllint.project import Project
 from dllint.project.process_starts import Starting
@@ -97,7 +97,7 @@ def test_the_config_is_the_argument_of_the_train_loop(project: Project) -> None:
     (launch,) = project.launches.all()
     (loader,) = project.loaders
     assert loader.workers(launch.targets[0].frame).count == 4
-    assert Const(4, "int") in loader.argument("num_workers", launch.targets[0].frame).values
+    assert const(4) in loader.argument("num_workers", launch.targets[0].frame).values
 
 
 def test_iterating_a_prepared_loader_iterates_the_loader(project: Project) -> None:

@@ -9,12 +9,12 @@ from dllint.facts.nodes import CallRef, Comprehension, Dict, Element
 from dllint.facts.schema import Expr
 from dllint.inference import generators, limits
 from dllint.inference import iteration as iterating
+from dllint.inference.answers import Table
 from dllint.inference.changes import Changes
 from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.entries import Change
 from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Display, Instance, Keywords, Mapping, Site, Unknown, Value, Values, const
 from dllint.linking.expressions import summands

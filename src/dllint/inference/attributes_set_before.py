@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, Expr, Name
+from dllint.inference.answers import Table
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.stores_in_callees import set_by_callee
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Function, Site, Values

@@ -22,7 +22,7 @@ class Passing:
         self.world = world
         self._passed: dict[tuple[str, int], dict[str, list[tuple[CallRef, tuple[Expr, ...]]]]] = {}
         self._bound_names: dict[tuple[str, int], dict[str, set[str]]] = {}
-        self._kept_under: dict[tuple[str, int, str], tuple[str, ...]] = {}
+        self._kept_under: dict[tuple[str, int, str], tuple[tuple[str, list[tuple[SourceFile, int]]], ...]] = {}
 
     def calls_with(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """Yield the calls that pass the function (or its class), and the calls of the parameters that receive it,
@@ -46,11 +46,11 @@ class Passing:
                         call = target.file.calls[inner]
                         if call.func == Name(param.name) and call.scope in inside:
                             yield target.file, inner, inside[call.scope]
-                    for kept in self._kept(target, param.name):
+                    for kept, calls in self._kept(target, param.name):
                         # Many parameters are stored under the same name.
                         if kept not in heard:
                             heard.add(kept)
-                            for where, inner in limits.KEPT_CALLS.first(self.world.called(kept)):
+                            for where, inner in limits.KEPT_CALLS.first(calls):
                                 yield where, inner, None
                     for scope, one in inside.items():
                         passing += (
@@ -95,15 +95,17 @@ class Passing:
                         found = params[skip + position : skip + position + 1]
                         yield from (one.name for one in found if one.kind in ("positional", "normal"))
 
-    def _kept(self, function: Function, name: str) -> tuple[str, ...]:
+    def _kept(self, function: Function, name: str) -> tuple[tuple[str, list[tuple[SourceFile, int]]], ...]:
         """Return the other names under which a function stores a parameter, and so calls it: `self.step = step`, then
-        `self.step()`."""
+        `self.step()`. Each comes with its calls; names without any are left out."""
         key = (*function.key, name)
         found = self._kept_under.get(key)
         if found is None:
             held = self._names_by(function.file, function.scope).get(name, set())
             # A function stored in a list or dict is called through yet another name.
-            found = self._kept_under[key] = tuple(sorted(held.union(*map(self.world.aliases, held))))
+            names = sorted(held.union(*map(self.world.aliases, held)))
+            found = tuple((kept, calls) for kept in names if (calls := self.world.called(kept)))
+            self._kept_under[key] = found
         return found
 
     def _names_by(self, file: SourceFile, scope: int) -> dict[str, set[str]]:

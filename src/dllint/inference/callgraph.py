@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
+from dllint.inference.answers import Table
 from dllint.inference.arguments import made_up, takes
 from dllint.inference.callbacks import Passing
 from dllint.inference.called_back import called_back, contained
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
 from dllint.inference.library_calls import passed_on
-from dllint.inference.memo import Table
 from dllint.inference.methods_by_name import Namesakes, is_part_from_outside
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
 from dllint.inference.packed_arguments import laid_out

@@ -8,10 +8,10 @@ from functools import cached_property
 from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Call, Expr
 from dllint.inference import enumerations, limits
+from dllint.inference.answers import Table
 from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.omissions import omits
 from dllint.inference.values import (
     UNKNOWN,

@@ -19,10 +19,10 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Expr, Region
+from dllint.inference.answers import Table
 from dllint.inference.enumerations import plain
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.program_options import set_by_programs
 from dllint.inference.receiver_attributes import stored_by_caller
 from dllint.inference.stability import is_handed_out, is_stable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dllint.facts.nodes import BinOp, Constant, Opaque, Subscript
+from dllint.inference.answers import Table
 from dllint.inference.changes import Changes
 from dllint.inference.edges import Given
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,

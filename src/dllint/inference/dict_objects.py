@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dllint.facts.nodes import CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations
+from dllint.inference.answers import Table
 from dllint.inference.changes import Changes
 from dllint.inference.constructors import reaching
 from dllint.inference.entries import Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import Class, Const, External, Instance, Mapping, Site, Unknown, Value, Values, Written
 from dllint.linking.assignments import Store

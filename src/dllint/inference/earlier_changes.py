@@ -19,14 +19,13 @@ class EarlierChanges:
         self.world = world
         self.of = of
 
-    def changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
-        """Return the mutations under a key of the value of `expr` that happen earlier in the same function, latest
-        first.
+    def changes(self, expr: Expr, site: Site, key: object, values: Values) -> list[tuple[Change, Site, bool]]:
+        """Return the mutations under a key of `values`, those of `expr`, that happen earlier in the same function,
+        latest first.
 
         Each comes with the site where it is evaluated, and whether it certainly happens and certainly mutates this
         container. Mutations by functions that the function calls are included.
         """
-        values = self.world.values.evaluate(expr, site)
         found: list[tuple[tuple[int, int], Change, Site, bool]] = []
         for change in self.of.in_scope(site.file, site.scope):
             if is_other(change.key, key) or (change.kind == "set" and isinstance(change.key, Slice)):
@@ -44,6 +43,8 @@ class EarlierChanges:
                         sure = before and not change.region
                         bases = self.world.values.evaluate(change.base, where) if sure else ()
                         found.append((at, change, where, self._is_one(values, bases, site)))
+        if not found:
+            return []
         found.sort(key=lambda one: one[0], reverse=True)
         return [(change, where, sure) for _, change, where, sure in found]
 

@@ -40,6 +40,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, generators, limits, slicing
 from dllint.inference import iteration as iterating
+from dllint.inference.answers import Table
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.compositions import last_stage
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
@@ -48,7 +49,6 @@ from dllint.inference.entries import LOOKING_UP, METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
 from dllint.inference.isinstance_tests import tells_nothing, told_by_tests
-from dllint.inference.memo import Table
 from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
 from dllint.inference.new_objects import made_by
 from dllint.inference.operators import Operators

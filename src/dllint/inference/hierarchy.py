@@ -10,9 +10,9 @@ from typing import NamedTuple
 from dllint.facts.nodes import CallRef, Expr, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.annotations import Annotations
+from dllint.inference.answers import Table
 from dllint.inference.fields import NAMED_TUPLE, has_fields
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.names import AFTER_FIELDS
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.derivations import functions_in
@@ -37,6 +37,7 @@ class Hierarchy:
         self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}
         self._alternatives: dict[tuple[str, int], tuple[Values, ...]] = {}
         self._methods: dict[tuple[str, int], dict[str, int]] = {}
+        self._found_methods: dict[tuple[Class, str], Function | None] = {}
         self._open: set[tuple[str, int]] = set()
         self._heirs: dict[Class, dict[Class, None]] | None = None
         self._inherits: dict[Class, tuple[Class, ...]] = {}
@@ -135,6 +136,17 @@ class Hierarchy:
 
     def method(self, cls: Class, name: str, after: Class | None = None) -> Function | None:
         """Return the method `name` of an instance of the class; with `after`, as `super()` in `after` resolves it."""
+        if after is not None:
+            return self._find_method(cls, name, after)
+        key = (cls, name)
+        found = self._found_methods.get(key)
+        if found is None and key not in self._found_methods:
+            found = self._find_method(cls, name, None)
+            if cls.key in self._lines:
+                self._found_methods[key] = found
+        return found
+
+    def _find_method(self, cls: Class, name: str, after: Class | None) -> Function | None:
         line = self.line(cls)
         if after is not None:
             passed = self._instead_of(cls, after)

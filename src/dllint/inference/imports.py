@@ -7,9 +7,9 @@ from functools import cached_property
 
 from dllint.facts.nodes import Attribute, BinOp, Constant, List, Name, Tuple
 from dllint.facts.schema import Event, Expr, ImportedName
+from dllint.inference.answers import Table
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
 from dllint.linking.bindings import Binding

@@ -16,6 +16,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import enumerations, fields, generators
 from dllint.inference.all_entries import AllEntries, inside
+from dllint.inference.answers import Table
 from dllint.inference.changes import CONTAINERS, Changes
 from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.dict_objects import DictObjects
@@ -25,7 +26,6 @@ from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
 from dllint.inference.iteration import is_iterator, is_mapped, mapped, of_iterator
 from dllint.inference.layers import layered
-from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -115,8 +115,8 @@ class Mappings:
         """Return the length that all of the sequences share; None if unknown."""
         return self.lists.length(values)
 
-    def local_changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
-        return self.earlier.changes(expr, site, key)
+    def local_changes(self, expr: Expr, site: Site, key: object, values: Values) -> list[tuple[Change, Site, bool]]:
+        return self.earlier.changes(expr, site, key, values)
 
     # Lookup by key
 
@@ -138,7 +138,7 @@ class Mappings:
         groups: list[Values] = []
         defaults: list[Values] = []
         absent = written = False
-        for change, where, sure in self.local_changes(expr, site, key):
+        for change, where, sure in self.local_changes(expr, site, key, values):
             found = self._changed(change, where, key)
             if found is None:
                 continue

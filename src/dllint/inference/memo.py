@@ -23,57 +23,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from dllint import profiling
 from dllint.inference import interruption, limits
+from dllint.inference.answers import NOWHERE, Answer, Kept, KeptTable, Table
 
 T = TypeVar("T")
-_NOWHERE = sys.maxsize
-
-
-class Answer(Generic[T]):
-    """An entry of a memo table.
-
-    Attributes:
-        value: the computed answer.
-        known: whether `value` is valid. It is not before the first answer, and after the answer was dropped.
-        opened: the position among the queries in progress; -1 if this one is not in progress.
-        room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
-        reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
-        recursive: whether a query that this one led to has asked for it again.
-        stale: whether a provisional answer rests on one that a recursive query was given and that has turned out wrong.
-        dropped: how often the answer was dropped because it rested on an enclosing query.
-        revisable: whether the answer may rest on a premise that may still change.
-        short: whether the answer rests on an expression that is unknown because its query led to too many others, or
-            too deep; such an answer is dropped after the outermost query.
-        tried: whether the answer was dropped for that reason.
-        final: whether no later query can change the answer, and asking for it has no effect. Frequent queries look here
-            before they call `Memory.remember`.
-    """
-
-    __slots__ = (
-        *("dropped", "final", "known", "opened", "reach", "recursive", "revisable", "room", "short", "stale"),
-        *("tried", "value"),
-    )
-
-    def __init__(self) -> None:
-        self.value: T = None  # type: ignore[assignment]
-        self.known = False
-        self.opened = -1
-        self.room: int | None = None
-        self.reach = _NOWHERE
-        self.recursive = False
-        self.stale = False
-        self.dropped = 0
-        self.revisable = False
-        self.short = False
-        self.tried = False
-        self.final = False
-
-
-Table = dict[Hashable, Answer[T]]
-"""Query → answer, as filled by `Memory.remember`."""
 
 
 class Memory:
@@ -98,7 +54,10 @@ class Memory:
         self._premises: dict[Hashable, Answer[None]] = {}
         self._open = 0
         self._passing: list[Answer[Any]] = []
-        self._reach = _NOWHERE
+        self._reach = NOWHERE
+        self._near = -1
+        self._revised = 0
+        self._begun: list[int] = []
         self._stale = False
         self._stop = interruption.current()
         self._profile = profiling.current()
@@ -148,14 +107,14 @@ class Memory:
         """Whether a query is answered for good: its answer rests on no query in progress, and no later one can get
         further."""
         answer = table.get(key)
-        if answer is None or not answer.known or answer.reach != _NOWHERE:
+        if answer is None or not answer.known or answer.reach != NOWHERE:
             return False
         return answer.room is None or answer.tried or (not answer.short and answer.room >= limits.CALLER_LEVELS.most)
 
     def is_whole(self, table: Table[T], key: Hashable) -> bool:
         """Whether a query is answered, and no limit cut the answer short."""
         answer = table.get(key)
-        return answer is not None and answer.known and answer.reach == _NOWHERE and answer.room is None
+        return answer is not None and answer.known and answer.reach == NOWHERE and answer.room is None
 
     def leave(self) -> None:
         self.room += 1
@@ -206,32 +165,44 @@ class Memory:
         answer = table.get(key)
         if answer is None:
             answer = table[key] = Answer()
+        elif answer.final:
+            return answer.value
         asking = self._asking
         if answer.opened >= 0:
             if asking is not None:
                 asking.append(answer)
             if answer.opened < self._reach:
                 self._reach = answer.opened
+            if answer.opened > self._near:
+                self._near = answer.opened
             answer.recursive = True
             return unfinished
         if answer.known:
             if answer.revisable and asking is not None:
                 asking.append(answer)
-            if answer.reach < self._reach:
-                self._reach = answer.reach
+            if answer.reach != NOWHERE:
+                if answer.reach < self._reach:
+                    self._reach = answer.reach
+                if answer.reach > self._near:
+                    self._near = answer.reach
             if answer.stale:
                 self._stale = True
             if answer.room is None:
-                answer.final = asking is None and answer.reach == _NOWHERE
+                answer.final = asking is None and answer.reach == NOWHERE
                 return answer.value
             if answer.room >= self.room:
                 self._cut = True
                 self._anew = self._anew or answer.short
                 return answer.value
+            self._revised += 1
         if self._stop.wanted:
             raise interruption.Interrupted
         self.asked += 1
         depth = answer.opened = self._open
+        if depth < len(self._begun):
+            self._begun[depth] = self.asked
+        else:
+            self._begun.append(self.asked)
         if not depth and not self._blocks:
             self._most = self.asked + limits.QUESTIONS.most
         elif self.asked > self._most and not self.exhausted:
@@ -241,7 +212,8 @@ class Memory:
         first = len(self._passing)
         outer, self._cut = self._cut, False
         anew, self._anew = self._anew, False
-        around, self._reach = self._reach, _NOWHERE
+        around, self._reach = self._reach, NOWHERE
+        near, self._near = self._near, -1
         stale, self._stale = self._stale, False
         answer.recursive = False
         if asking is not None:
@@ -250,7 +222,7 @@ class Memory:
             value = compute() if self._profile is None else self._profile.question(key, compute)
         except BaseException:
             answer.known = False
-            self._cut, self._anew, self._reach, self._stale = outer, anew, around, stale
+            self._cut, self._anew, self._reach, self._near, self._stale = outer, anew, around, near, stale
             self._drop_passing(first, most=sys.maxsize)
             if not depth and not self._blocks:
                 self._reopen()
@@ -280,7 +252,7 @@ class Memory:
                 one.stale = True
         if resting:
             # It rests on an enclosing query that is not answered yet, so it is provisional.
-            if answer.reach == _NOWHERE:
+            if answer.reach == NOWHERE:
                 passing.append(answer)
                 answer.stale = self._stale
             else:
@@ -289,16 +261,81 @@ class Memory:
             answer.reach = self._reach
             self._stale = stale or answer.stale
         else:
-            self._reach = _NOWHERE
+            self._reach = NOWHERE
             self._stale = stale
-            answer.final = answer.room is None and answer.reach == _NOWHERE and not answer.revisable
+            answer.final = answer.room is None and answer.reach == NOWHERE and not answer.revisable
             if len(passing) > first:
                 self._drop_passing(first, limits.ATTEMPTS.most)
+        self._near = near
+        if self._reach != NOWHERE and self._reach > near:
+            self._near = self._reach
         if around < self._reach:
             self._reach = around
         if not depth and self._short and not self._blocks:
             self._reopen()
         return value
+
+    def keep(self, table: KeptTable[T], key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the result of a computation which makes queries, but is none itself: stored as long as computing it
+        again would only find the stored answers to the same queries, and the same ones still in progress.
+
+        So it gives what `compute` gives, with the same effect on the query in progress, and counts towards no limit.
+        """
+        if self.exhausted:
+            return compute()
+        kept = table.get(key)
+        asking = self._asking
+        if kept is None:
+            kept = table[key] = Kept()
+        elif kept.final:
+            return kept.value
+        elif kept.known and self._still_holds(kept):
+            if kept.revisable and asking is not None:
+                asking.append(kept)
+            if kept.until is not None:
+                self._reach = min(self._reach, kept.reach)
+                self._near = max(self._near, kept.until[0])
+                self._stale = self._stale or kept.stale
+            else:
+                kept.final = kept.room is None and (asking is None or not kept.revisable)
+            self._cut = self._cut or kept.room is not None
+            return kept.value
+        cut, self._cut = self._cut, False
+        anew, self._anew = self._anew, False
+        around, self._reach = self._reach, NOWHERE
+        near, self._near = self._near, -1
+        stale, self._stale = self._stale, False
+        if asking is not None:
+            self._asking = []
+        kept.known = False
+        try:
+            value = kept.value = compute()
+            kept.known = not (self.exhausted or self._anew)
+            kept.room, kept.since = (self.room if self._cut else None), self._revised
+            kept.reach, kept.stale, kept.until = self._reach, self._stale, None
+            if self._reach != NOWHERE:
+                kept.until = (self._near, self._begun[self._near])
+                if kept.known:
+                    self._passing.append(kept)
+        finally:
+            if asking is not None:
+                if self._asking:
+                    self._note(kept, self._asking)
+                    kept.revisable = True
+                    asking.append(kept)
+                self._asking = asking
+            self._cut, self._anew, self._stale = self._cut or cut, self._anew or anew, self._stale or stale
+            self._reach, self._near = min(self._reach, around), max(self._near, near)
+        return value
+
+    def _still_holds(self, kept: Kept[Any]) -> bool:
+        """Whether a kept result is what would be computed now."""
+        if kept.room is not None and (kept.room != self.room or kept.since != self._revised):
+            return False
+        if kept.until is None:
+            return True
+        position, number = kept.until
+        return position < self._open and self._begun[position] == number
 
     def _note(self, answer: Answer[Any], asked: list[Answer[Any]]) -> None:
         """Record what an answer rests on, beside what it rested on when it was computed before: answers that used the
@@ -323,11 +360,16 @@ class Memory:
         the others are right."""
         while len(self._passing) > first:
             passing = self._passing.pop()
-            passing.reach = _NOWHERE
+            passing.reach = NOWHERE
             if not passing.stale and most < sys.maxsize:
-                passing.final = passing.room is None and not passing.revisable
+                passing.final = passing.known and passing.room is None and not passing.revisable
+                if isinstance(passing, Kept):
+                    passing.until = None
                 continue
             passing.stale = False
+            if isinstance(passing, Kept):
+                passing.known = False
+                continue
             passing.dropped += 1
             if passing.dropped <= most:
                 passing.known = False

@@ -7,10 +7,10 @@ from typing import cast
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, IfExp, Opaque, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import fields
+from dllint.inference.answers import Table
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.edges import Given
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.values import (
     Actual,
     Actuals,

@@ -20,6 +20,7 @@ from dllint.inference.values import (
     Values,
     const,
 )
+from dllint.linking.arithmetic import OPERATORS, combined
 from dllint.linking.bindings import Binding
 from dllint.linking.conditions import may_change, render
 from dllint.linking.source import SourceFile
@@ -183,7 +184,11 @@ def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, 
     if isinstance(test, Compare) and test.left == subject and len(test.comparisons) == 1:
         op, right = test.comparisons[0]
         if isinstance(right, Constant):
-            found = world.values.truth(world.values.compared(op, (value,), (const(right.value),)))
+            if isinstance(value, Const):
+                result = combined(op, value.value, right.value) if op in OPERATORS else None
+                found = result if isinstance(result, bool) else None
+            else:
+                found = world.values.truth(world.values.compared(op, (value,), (const(right.value),)))
     elif isinstance(test, CallRef) and _about(test, subject, site.file):
         wanted = listed_classes(world, site.file.calls[test.index].args[1].value, site)
         found = is_instance(world, value, wanted)

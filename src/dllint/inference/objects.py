@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterable
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Annotation
 from dllint.inference import enumerations, fields, limits, named_tuples
+from dllint.inference.answers import Table
 from dllint.inference.attributes_set_before import AttributesSetBefore
 from dllint.inference.computed_attributes import computed
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import Tuple
 from dllint.facts.schema import Param
+from dllint.inference.answers import KeptTable
 from dllint.inference.arguments import Bound, bind, passed
 from dllint.inference.entries import ABSENT, Found
 from dllint.inference.interface import Engine
@@ -34,6 +35,7 @@ class Parameters:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._rests: dict[tuple[object, ...], Values] = {}
+        self._anywhere: KeptTable[Values] = {}
 
     def values(self, function: Function, name: str, frame: Frame | None) -> Values:
         """Return the values of a parameter: in the call of `frame`, or in all known calls."""
@@ -57,10 +59,21 @@ class Parameters:
             return commanded
         if frame is not None and frame.actuals is not None:
             return self._or_annotated(function, name, self._filled(function, name, frame))
-        if not self.world.memory.enter():
+        # What an activation knows besides its arguments does not tell which call it is of.
+        closure = self.world.decorating(frame.closure if frame is not None else None)
+        memory = self.world.memory
+        if not memory.enter():
             return union([self.default(function, name), (UNKNOWN,)])
+        memory.leave()
+        key = (function.key, name, closure)
+        return memory.keep(self._anywhere, key, lambda: self._given_anywhere(function, name, closure))
+
+    def _given_anywhere(self, function: Function, name: str, closure: Frame | None) -> Values:
+        """Return the values of a parameter in all known calls; in those of one definition, for a decorator's
+        wrapper."""
+        self.world.memory.enter()
         try:
-            frames = self._activations(function, frame)
+            frames = self._activations(function, closure)
             groups = [(UNKNOWN,) if one.actuals is None else self._filled(function, name, one) for one in frames]
             if frames and self.world.calls.called_later(function):
                 groups.append((UNKNOWN,))
@@ -71,7 +84,7 @@ class Parameters:
         if any(one.actuals is not None for one in frames):
             given = tuple(value for value in union(groups) if not self._foreign(value, function))
             return self._or_annotated(function, name, given)
-        return hierarchy.annotation(function, name) or union([self.default(function, name), (UNKNOWN,)])
+        return self.world.hierarchy.annotation(function, name) or union([self.default(function, name), (UNKNOWN,)])
 
     def bound(self, function: Function, name: str, frame: Frame) -> Bound:
         """Return how the call of an activation binds a parameter."""
@@ -93,18 +106,18 @@ class Parameters:
         if frame is not None and frame.actuals is not None:
             frames = [frame]
         elif self.world.memory.enter():
+            closure = self.world.decorating(frame.closure if frame is not None else None)
             try:
-                frames = self._activations(function, frame)
+                frames = self._activations(function, closure)
             finally:
                 self.world.memory.leave()
         for one in frames:
             if one.actuals is not None:
                 yield self.bound(function, name, one).actual
 
-    def _activations(self, function: Function, frame: Frame | None) -> list[Frame]:
+    def _activations(self, function: Function, closure: Frame | None) -> list[Frame]:
         """Return the activations of a function, one per known call; for a decorator's wrapper, those of the definition
-        of `frame`. A function called by external code has an activation without arguments."""
-        closure = self.world.decorating(frame.closure if frame is not None else None)
+        that `closure` decorates. A function called by external code has an activation without arguments."""
         function = Function(function.file, function.scope, None, closure)
         return [
             self.world.told_apart(caller.file, caller.call, function.bound_to(caller.frame.receiver), caller.frame)

@@ -23,12 +23,12 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.answers import Table
 from dllint.inference.changes import Changes
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.unions import union
-from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values
+from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values, const
 from dllint.linking.conditions import contradict
 from dllint.linking.source import last_name
 
@@ -323,4 +323,4 @@ def cut(value: Const, index: Expr) -> Value:
     steps = _steps(index)
     if steps is None or not isinstance(value.value, str):
         return UNKNOWN
-    return Const(value.value[steps], value.kind)
+    return const(value.value[steps])

@@ -268,7 +268,11 @@ def _isinstance(world: Engine, file: SourceFile, index: int, site: Site) -> Valu
     if len(call.args) != 2 or any(argument.keyword for argument in call.args):
         return None
     wanted = listed_classes(world, call.args[1].value, site)
-    found = (is_instance(world, value, wanted) for value in world.values.evaluate(call.args[0].value, site))
+    kinds: dict[object, Value] = {}
+    for value in world.values.evaluate(call.args[0].value, site):
+        # Objects of one class give one answer.
+        kinds.setdefault((value.of, value.call < 0) if isinstance(value, Instance) else value, value)
+    found = (is_instance(world, value, wanted) for value in kinds.values())
     return tuple(dict.fromkeys(UNKNOWN if one is None else const(one) for one in found)) or None
 
 

@@ -7,6 +7,7 @@ ujson 5.10, joblib 1.4, mmengine 0.10, jsonlines 4.0, pandas 2.2, pyarrow 19, po
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from dllint.facts.nodes import Attribute, Constant
 from dllint.facts.schema import Call
@@ -82,6 +83,7 @@ _KEEPING: dict[str, frozenset[str]] = {
 }
 
 
+@lru_cache(maxsize=10_000)
 def form(name: str) -> tuple[str, int] | None:
     """Return the form of the result of the API named `name`, and its nesting level inside the collection that was read.
 

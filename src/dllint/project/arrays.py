@@ -20,7 +20,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.memo import Table
+from dllint.inference.answers import Table
 from dllint.inference.origins import Origins
 from dllint.inference.values import (
     COLUMN_MARK,

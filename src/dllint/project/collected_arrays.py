@@ -12,8 +12,8 @@ from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.answers import Table
 from dllint.inference.iteration import mapped
-from dllint.inference.memo import Table
 from dllint.inference.values import UNKNOWN, Class, Display, Instance, Mapping, Site, Value, Values
 from dllint.project.arrays import Array, Arrays
 from dllint.project.counting import loops

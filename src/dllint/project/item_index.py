@@ -20,7 +20,7 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Event, Expr
-from dllint.inference.memo import Table
+from dllint.inference.answers import Table
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
 from dllint.linking.expressions import without_calls

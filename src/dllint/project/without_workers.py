@@ -9,9 +9,10 @@ from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Na
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins
-from dllint.inference.values import Site, const
+from dllint.inference.values import Frame, Site, const
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import name_of, worker_counts_in
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -29,14 +30,20 @@ class WithoutWorkers:
     def __init__(self, world: World) -> None:
         self.world = world
         self.origins = Origins(world)
+        self._only: dict[tuple[SourceFile, int, int, tuple[int, int], Frame | None], bool] = {}
 
     def only(self, site: Site) -> bool:
         """Whether a place is reached only where the number of workers, which can be another, is 0."""
         for index in site.file.regions(site.region):
             entry = site.file.facts.regions[index]
             if entry.kind == "if" and entry.expr is not None:
-                where = site._replace(region=entry.parent, at=tested_at(entry, site.at))
-                if self._asks(entry.expr, entry.holds, where):
+                at = tested_at(entry, site.at)
+                key = (site.file, site.scope, index, at, site.frame)
+                found = self._only.get(key)
+                if found is None:
+                    where = site._replace(region=entry.parent, at=at)
+                    found = self._only[key] = self._asks(entry.expr, entry.holds, where)
+                if found:
                     return True
         return False
 

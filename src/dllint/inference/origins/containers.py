@@ -41,12 +41,13 @@ class Containers:
 
     def under(self, expr: Expr, site: Site, key: object, here: Here) -> Steps:
         """Yield the origins of the value of `expr` under the key, mutations in the same function first."""
-        for change, where, sure in self.world.mappings.local_changes(expr, site, key):
+        values = self.world.values.evaluate(expr, site)
+        for change, where, sure in self.world.mappings.local_changes(expr, site, key, values):
             found = list(self._changed(change, where, key))
             yield from found
             if found and change.kind == "set" and sure:
                 return
-        for value in self.world.values.evaluate(expr, site):
+        for value in values:
             if isinstance(value, Unknown):
                 yield self._why_not(expr, site, here)
             else:

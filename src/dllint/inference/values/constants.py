@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dllint.inference.values.base import UNKNOWN, Value
@@ -13,16 +13,49 @@ _LONGEST = 1 << 16
 """The most characters of a concatenated string; names and paths are shorter."""
 
 
-@dataclass(frozen=True)
+_SHARED = 1 << 16
+"""The most constants of one type that are kept, to be found again instead of made again."""
+_SHORT = 200
+"""The most characters of a string that is kept so."""
+_kept: dict[type[object], dict[object, Const]] = {}
+"""Constants by type and value, since 1 == True."""
+
+
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Const(Value):
-    """A constant: None, a bool, a number or a string. `kind` is the name of its type, since 1 == True."""
+    """A constant: None, a bool, a number or a string. `kind` is the name of its type."""
 
     value: Any
     kind: str
+    _hash: int = field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(other) is Const and self.kind == other.kind and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def const(value: object) -> Const:
-    return Const(value, type(value).__name__)
+    """Return the constant of a value. Arithmetic makes the same few of them again and again."""
+    kind = type(value)
+    kept = _kept.get(kind)
+    if kept is None:
+        kept = _kept.setdefault(kind, {})
+    found = kept.get(value)
+    if found is None:
+        found = object.__new__(Const)
+        for name, part in (("value", value), ("kind", kind.__name__), ("_hash", hash((value, kind.__name__)))):
+            object.__setattr__(found, name, part)
+        # 0.0 == -0.0
+        long = isinstance(value, (str, bytes)) and len(value) > _SHORT
+        if not long and not (isinstance(value, float) and value == 0.0):
+            if len(kept) >= _SHARED:
+                kept.clear()
+            kept[value] = found
+    return found
 
 
 def constant(value: object) -> Value:

@@ -22,7 +22,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference import limits
-from dllint.inference.memo import Table
+from dllint.inference.answers import Table
 from dllint.inference.values import (
     NONE,
     Class,

@@ -21,8 +21,8 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.answers import Table
 from dllint.inference.entries import Change
-from dllint.inference.memo import Table
 from dllint.inference.values import (
     Class,
     Const,

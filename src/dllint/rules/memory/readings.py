@@ -24,7 +24,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
-from dllint.inference.memo import Table
+from dllint.inference.answers import Table
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Display,

@@ -9,8 +9,8 @@ from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Nam
 from dllint.facts.schema import Expr
 from dllint.inference import fields, limits
 from dllint.inference.all_entries import inside
+from dllint.inference.answers import Table
 from dllint.inference.entries import Change
-from dllint.inference.memo import Table
 from dllint.inference.values import (
     NONE,
     Class,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
+from dllint.inference.answers import Table
 from dllint.inference.edges import Target
-from dllint.inference.memo import Table
 from dllint.inference.values import Class, Frame, Instance, Unknown
 from dllint.linking.source import last_name
 from dllint.project.process_starts import Starting
