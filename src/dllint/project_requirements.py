@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from dllint.documents import parse_toml
 from dllint.python_versions import poetry_specifier
 from dllint.reading import SETTINGS_BYTES, CannotRead, read, walk
-from dllint.readme_versions import named_versions, tells_how_to_install
+from dllint.readme_versions import named_versions, speaks_of_versions, tells_how_to_install
 
 Kind = Literal["metadata", "list", "environment", "command", "words"]
 """Where a declaration stands: metadata of the package, a list for pip, a conda environment or image, or a command or
@@ -134,6 +134,8 @@ def _image(text: str, path: str) -> Iterator[Declared]:
 
 def _notes(text: str, path: str) -> Iterator[Declared]:
     for one in named_versions(text):
+        if one.said and not speaks_of_versions(os.path.basename(path)):
+            continue
         yield from _lines((one.requirement,), "words" if one.said else "command", path)
 
 

@@ -47,6 +47,12 @@ def tells_how_to_install(name: str, among_documents: bool) -> bool:
     return _GUIDES.match(name) is not None or (not among_documents and _READMES.match(name) is not None)
 
 
+def speaks_of_versions(name: str) -> bool:
+    """Whether the words of such a file say what a project needs. An introduction speaks of more, such as what has been
+    measured once."""
+    return re.match(r"get|setup", name, re.IGNORECASE) is None
+
+
 def named_versions(text: str) -> Iterator[Named]:
     """Return what the commands of a text install in a certain version, and the versions of Python and torch that its
     sentences name. Words that leave other versions, "1.4 or later", name a lower bound."""

@@ -60,6 +60,8 @@ KEEPING = [
     "fast = torch.compile(f)",
     "fast = torch.jit.script(f)",
     "model.register_forward_hook(f)",
+    "glfw.set_key_callback(model, f)",
+    "model.install_crash_handler(f)",
     "registry.register(f)",
     "registry.add_handler('end', f)",
 ]

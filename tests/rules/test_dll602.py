@@ -562,6 +562,7 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"SETUP.md": "pip install torch==1.4.0\n"}, True),
         ({"docs/INSTALL.md": "pip install torch==1.4.0\n", "requirements.txt": "torch==2.1.0\n"}, False),
         ({"docs/requirements.txt": "torch==1.4.0\n"}, False),
+        ({"docs/GETTING_STARTED.md": "Measured with PyTorch 1.6 and CUDA 9.2\n"}, False),
         ({"docs/api.md": "pip install torch==1.4.0\n"}, False),
     ],
 )

@@ -57,6 +57,8 @@ _WRAPPERS = (
 documentation."""
 _SUBSCRIBING = ("register", "add_", "on_", "subscribe", "unregister", "remove_")
 """Beginnings of the names of functions that keep a callback for an event: `model.register_forward_hook(f)`."""
+_TAKING_CALLBACKS = ("callback", "_hook", "_handler", "_listener", "_observer")
+"""Ends of such names: `glfw.set_key_callback(window, f)`."""
 
 
 def calls_back(name: str) -> bool:
@@ -80,4 +82,5 @@ def surely_calls(name: str) -> bool:
 def calls_later(name: str) -> bool:
     """Whether a function keeps what it is given for an event, or returns a function that calls it."""
     known = name in _ON_EVENTS or name.startswith(_WRAPPERS)
-    return known or name.rpartition(".")[2].startswith(_SUBSCRIBING)
+    last = name.rpartition(".")[2]
+    return known or last.startswith(_SUBSCRIBING) or last.endswith(_TAKING_CALLBACKS)
