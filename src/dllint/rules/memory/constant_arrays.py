@@ -27,7 +27,7 @@ _CONVERTING = frozenset(
 _KEEPING = frozenset(
     {"astype", "copy", "clone", "to", "cpu", "cuda", "float", "double", "numpy", "reshape", "view", "T"}
 )
-"""Methods and attributes of which the same holds."""
+"""Methods and attributes whose result has the same elements too."""
 
 
 def is_constant(code: ItemCode, value: Instance, attr: str, holder: Class) -> bool:
@@ -48,7 +48,7 @@ def _draws_number(run: ItemRun, expr: Expr) -> bool:
 
 
 def _used_whole(code: ItemCode, run: ItemRun) -> Iterator[Expr]:
-    """The operands and arguments of which a function uses all elements, and what it hands out as a part of an item."""
+    """The operands and arguments that a function uses whole, and what it hands out as a part of an item."""
     for expr in run.expressions:
         match expr:
             case BinOp(left=left, right=right):
