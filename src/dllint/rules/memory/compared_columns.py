@@ -57,8 +57,9 @@ def _name(column: Attribute | Subscript) -> str:
     return column.index.value if isinstance(column.index, Constant) and isinstance(column.index.value, str) else "label"
 
 
-def _is_text(run: ItemRun, expr: Expr) -> bool:
-    """Whether an expression is surely a text that differs from item to item."""
+def _is_text(run: ItemRun, expr: Expr, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression is surely a text that differs from item to item. `seen` are the variables that it is the
+    value of."""
     match expr:
         case FString():
             return True
@@ -71,20 +72,20 @@ def _is_text(run: ItemRun, expr: Expr) -> bool:
         case BinOp("+", left, right):
             sides = (left, right)
             return any(isinstance(one, Constant) and isinstance(one.value, str) for one in sides) or any(
-                _is_text(run, one) for one in sides
+                _is_text(run, one, seen) for one in sides
             )
         case Name(name):
-            return any(_bound(run, name))
+            return name not in seen and any(_bound(run, name, seen | {name}))
     return False
 
 
-def _bound(run: ItemRun, name: str) -> Iterator[bool]:
+def _bound(run: ItemRun, name: str, seen: frozenset[str]) -> Iterator[bool]:
     """Whether each assignment of a variable gives it a text."""
     for event in run.events:
         if event.kind != "assign" or event.value is None:
             continue
         if event.target == Name(name):
-            yield event.value != Name(name) and _is_text(run, event.value)
+            yield _is_text(run, event.value, seen)
         elif isinstance(event.target, Tuple) and Name(name) in event.target.elements:
             call = run.file.calls[event.value.index] if isinstance(event.value, CallRef) else None
             yield call is not None and last_name(call.func) in SPLITTING | PARTING
