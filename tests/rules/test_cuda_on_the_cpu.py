@@ -63,6 +63,7 @@ CALL = "enhance(model, args)"
         pytest.param("args.no_cuda", CALL, id="a flag against it"),
         pytest.param("not torch.cuda.is_available()", CALL, id="no GPU"),
         pytest.param("torch.cuda.device_count() == 0", CALL, id="none counted"),
+        pytest.param("args.n_gpu == 0", CALL, id="none given"),
         pytest.param("args", f'if args.device == "cpu":\n        {CALL}', id="around the function that starts it"),
     ],
 )
@@ -82,6 +83,8 @@ def test_processes_that_start_only_on_the_cpu(test: str, call: str, findings: Ca
         pytest.param("not args.no_cuda", id="a negated flag against it"),
         pytest.param("args.device is not None", id="no test of the device"),
         pytest.param('args.device in ("cpu", "cuda")', id="either"),
+        pytest.param("args.main_gpu == 0", id="the number of a GPU"),
+        pytest.param("not args.multi_gpu", id="one GPU"),
     ],
 )
 def test_near_misses(test: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:

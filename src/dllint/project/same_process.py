@@ -140,7 +140,7 @@ def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
     """Whether a common function leads to both places by two of its calls, in branches that one run can take."""
     to_left, to_right = ways_to(world, *left), ways_to(world, *right)
     return any(
-        not _exclusive(world, one, other)
+        not exclusive(world, scope, one[0].calls[one[1]].region, other[0].calls[other[1]].region)
         for scope in to_left.keys() & to_right.keys()
         for one in to_left[scope]
         for other in to_right[scope]
@@ -149,12 +149,11 @@ def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
     )
 
 
-def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
-    """Whether no run of the function that contains two calls can make both."""
-    file = left[0]
-    one, other = file.calls[left[1]], file.calls[right[1]]
-    here, there = (world.symbols.atoms(file, call.scope, call.region) for call in (one, other))
-    return contradict(here, there) or in_other_halves(file, one.region, other.region)
+def exclusive(world: World, scope: tuple[str, int], one: int, other: int) -> bool:
+    """Whether no run of a function, given by its path and scope, can pass through both of two regions in it."""
+    file = world.files[scope[0]]
+    here, there = (world.symbols.atoms(file, scope[1], region) for region in (one, other))
+    return contradict(here, there) or in_other_halves(file, one, other)
 
 
 def runs_when_imported(file: SourceFile, region: int) -> bool:

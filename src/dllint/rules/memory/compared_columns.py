@@ -24,7 +24,7 @@ _FEW = re.compile(
     r"label|target|class|categor|type|kind|split|fold|gender|sex|lang|speaker|chain|plane|side|mode|subset|phase",
     re.IGNORECASE,
 )
-"""Names of columns with few different texts, of which pandas keeps each once for all rows of a chunk."""
+"""Names of columns with few different texts. Pandas keeps each text once for all rows of a chunk."""
 
 
 def compared_with_texts(code: ItemCode, value: Instance, attr: str, holder: Class) -> bool:

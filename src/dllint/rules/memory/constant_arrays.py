@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, List, Tuple
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, List, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Instance
-from dllint.libraries.index import canonical
+from dllint.libraries.index import SIZE_KEEPING, canonical
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
 from dllint.project.item_run import ItemRun
@@ -21,13 +22,9 @@ _PICKING = frozenset({"take", "take_along_axis", "index_select", "gather", "choo
 _REDUCING = frozenset({"dot", "matmul", "mean", "sum", "std", "max", "min", "norm"})
 """Methods of arrays and tensors that use all elements, and return no array of the same ones."""
 _CONVERTING = frozenset(
-    {"from_numpy", "asarray", "array", "as_tensor", "tensor", "Tensor", "FloatTensor", "LongTensor"}
+    {"array", "asarray", "as_tensor", "from_numpy", "tensor", "Tensor", "FloatTensor", "LongTensor"}
 )
 """Functions whose result has the same elements."""
-_KEEPING = frozenset(
-    {"astype", "copy", "clone", "to", "cpu", "cuda", "float", "double", "numpy", "reshape", "view", "T"}
-)
-"""Methods and attributes whose result has the same elements too."""
 
 
 def is_constant(code: ItemCode, value: Instance, attr: str, holder: Class) -> bool:
@@ -37,9 +34,18 @@ def is_constant(code: ItemCode, value: Instance, attr: str, holder: Class) -> bo
     for run in code.runs(value, holder):
         mentions += sum(run.is_attribute(expr, attr) for expr in run.expressions)
         whole += sum(run.is_attribute(expr, attr) for expr in _used_whole(code, run))
+        if any(run.is_attribute(part, attr) for base in _picked_from(run) for part in walk(base, run.file)):
+            return False
     return 0 < mentions == whole and not any(
         not _draws_number(run, expr) for run, found in code.items(value, attr, holder, "any") for expr in found
     )
+
+
+def _picked_from(run: ItemRun) -> Iterator[Expr]:
+    """What the element of an item is looked up in: `self.rows / 255` of `(self.rows / 255)[index]`, also by a name."""
+    bases = {one.value for one in run.expressions if isinstance(one, Subscript) and run.picks(one.index)}
+    yield from bases
+    yield from (event.value for event in run.events if event.target in bases and event.value is not None)
 
 
 def _draws_number(run: ItemRun, expr: Expr) -> bool:
@@ -73,11 +79,11 @@ def _converted(expr: Expr, file: SourceFile) -> Expr:
     """What an operand is made of: `self.mean` of `torch.from_numpy(self.mean.astype(np.float32))`."""
     while True:
         call = file.calls[expr.index] if isinstance(expr, CallRef) else None
-        if isinstance(expr, Attribute) and expr.attr in _KEEPING:
+        if isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
             expr = expr.value
         elif call is not None and last_name(call.func) in _CONVERTING and call.args:
             expr = call.args[0].value
-        elif call is not None and isinstance(call.func, Attribute) and call.func.attr in _KEEPING:
+        elif call is not None and isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING:
             expr = call.func.value
         else:
             return expr

@@ -13,12 +13,13 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Module, Site
 from dllint.linking.assignments import Store
-from dllint.linking.conditions import contradict, in_other_halves, under_main_guard
+from dllint.linking.conditions import under_main_guard
 from dllint.linking.expressions import walk
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
 from dllint.project.counting import loops
+from dllint.project.same_process import exclusive
 from dllint.rules.start_methods.child_runs import Children, Run
 from dllint.rules.start_methods.guarded_names import is_global
 from dllint.span import Span
@@ -190,12 +191,9 @@ class ChangedGlobals:
             for scope in made.keys() & start.keys()
             for one in made[scope]
             for other in start[scope]
-            if not self._exclusive(one, other) and not (children.started_by_call and _follows(one, other, index))
+            if not exclusive(self.world, scope, one.region, other.region)
+            and not (children.started_by_call and _follows(one, other, index))
         )
-
-    def _exclusive(self, one: Spot, other: Spot) -> bool:
-        here, there = (self.world.symbols.atoms(place.file, place.scope, place.region) for place in (one, other))
-        return contradict(here, there) or in_other_halves(one.file, one.region, other.region)
 
     def _leading(self, place: Spot, through_launches: bool) -> dict[tuple[str, int], set[Spot]]:
         """The functions and modules that lead to a place by calls, and by launches where these count, each with its

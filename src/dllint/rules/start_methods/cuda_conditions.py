@@ -17,7 +17,7 @@ _FLAG = re.compile(
     r"(?:(?:use|with|on|has|have|is|enable|try|run)_?)*(?:cuda|gpu)(?:_(?:available|enabled))?", re.IGNORECASE
 )
 _COUNT = re.compile(
-    r"(?:^|[._])(?:(?:n|num|number_of)_?)?gpus(?:_per_node)?$|n_?gpu$|num_?gpu$|gpu_count$|cuda\.device_count\(\)$"
+    r"(?:^|[._])(?:gpus(?:_per_node)?|(?:n|num|number_of)_?gpus?(?:_per_node)?|gpu_count|device_count\(\))$"
 )
 _AGAINST = re.compile(
     r"(?:no|not|without|disable|disabled)_?(?:cuda|gpu)|(?:use_|on_|force_)?cpu(?:_only)?", re.IGNORECASE
