@@ -20,6 +20,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk, without_calls
+from dllint.project.item_expressions import copied
 from dllint.project.item_index import Answers, ItemIndex, Lookup
 from dllint.project.worker_code import WorkerRun
 
@@ -62,7 +63,7 @@ class ItemRun(ItemIndex):
 
     @cached_property
     def lookups(self) -> list[Lookup]:
-        """What the function looks up in containers."""
+        """What the function looks up in containers, each also as the copy that is made of it."""
         found: list[Lookup] = []
         for expr in self.expressions:
             if isinstance(expr, Subscript):
@@ -74,6 +75,10 @@ class ItemRun(ItemIndex):
                 elif self.draws_index and self.draws(expr) and call.args:
                     # `random.choice(rows)`
                     found.append(Lookup(expr, call.args[0].value, expr))
+        # A call stands before its arguments.
+        for expr in reversed(self.expressions):
+            whole = copied(self.file, expr)
+            found += [one._replace(expr=expr) for one in found if one.expr == whole] if whole is not None else ()
         return found
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:

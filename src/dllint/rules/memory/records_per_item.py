@@ -43,7 +43,8 @@ _FEW = 3
 """Fields beside a path from which on a record is more than a labelled path."""
 
 WIDE = 4
-"""Fields, a path among them, from which on a record of strings, or of other records, is more than a labelled path."""
+"""Fields, a path among them, from which on a record of strings, or of other records, or a dict whose fields the source
+shows, is more than a labelled path."""
 
 _Place = tuple[SourceFile, Span]
 
@@ -87,7 +88,9 @@ class RecordsPerItem:
         paths = any(PATH in kinds for kinds in parts.values()) or used_as_path(code, value, kept.attr, holder)
         others = [part for part, kinds in parts.items() if part and PATH not in kinds]
         # Beside a path, a tuple hardly holds more than labels.
-        labelled = not code.read_by_name(value, kept.attr, holder) or len(others) < _FEW
+        labelled = not code.read_by_name(value, kept.attr, holder) or (
+            len(others) < _FEW and not all(map(self._has_many_entries, known))
+        )
         taken = fields_taken(code, value, kept.attr, holder)
         nested = len(taken) >= WIDE and any(len(key) > 1 for key in taken)
         if paths and labelled and not nested:
@@ -147,6 +150,11 @@ class RecordsPerItem:
             if any(isinstance(one, Instance) and isinstance(one.of, Class) for one in made):
                 return True
         return False
+
+    def _has_many_entries(self, value: Value) -> bool:
+        """Whether each record of a container is a dict that is written with many entries."""
+        written = [as_display(expr, site.file) for expr, site in self._put_in(value, 0)]
+        return bool(written) and all(isinstance(one, Dict) and len(one.items) >= WIDE for one in written)
 
     def _holds_records(self, value: Value, depth: int) -> bool:
         """Whether what a container holds is a tuple, list or dict of several parts, or an object of the project."""

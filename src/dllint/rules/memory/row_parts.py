@@ -27,7 +27,7 @@ from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
-from dllint.project.item_expressions import adds_a_list, calculates
+from dllint.project.item_expressions import adds_a_list, calculates, copied
 from dllint.project.path_use import shows, takes_path
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ class RowReader:
                 return self.part_of(call.func.value, at)
             if call.func == Name("str") and len(call.args) == 1:
                 return self.part_of(call.args[0].value, at)
+            whole = copied(self.file, expr)
+            return None if whole is None else self.part_of(whole, at)
         return None
 
     def uses(self) -> Uses:
@@ -176,7 +178,7 @@ class RowReader:
             return {part: {PATH}}
         if last in _NUMBERS:
             return {part: {NUMBER}}
-        if last in _NEUTRAL or (last == "str" and len(call.args) == 1):
+        if last in _NEUTRAL or (last == "str" and len(call.args) == 1) or copied(self.file, CallRef(index)) == value:
             return {}
         targets = self.targets(index)
         found: Uses = {}
