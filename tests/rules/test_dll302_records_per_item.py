@@ -9,7 +9,10 @@ import pytest
 
 SELECT = {"select": ["DLL302"]}
 HEAD = """\
+import copy
 import os
+import pickle
+import cv2
 import numpy as np
 from vendor import parse, scan, shapes
 from torch.utils.data import DataLoader, Dataset
@@ -22,6 +25,79 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "what a file of any content lists under another name": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.texts = []  # DLL302
+        for name in scan(source):
+            with open(name, "rb") as file:
+                self.texts.extend(pickle.load(file)["texts"])
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index]
+""",
+    "targets that are records": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.targets = []  # DLL302
+        for name in scan(source):
+            with open(name, "rb") as file:
+                self.targets.extend(pickle.load(file))
+    def __len__(self):
+        return len(self.targets)
+    def __getitem__(self, index):
+        return self.targets[index]["boxes"], self.targets[index]["names"]
+""",
+    "a deep copy of a dict of four entries": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = copy.deepcopy(self.rows[index])
+        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
+""",
+    "a copy by its method": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index].copy()
+        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
+""",
+    "a copy as a new dict": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = dict(self.rows[index])
+        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
+""",
+    "a copy of a name, and of the copy": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        row = copy.copy(row)
+        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
+""",
     "items that a method reads, with entries of their own": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -236,6 +312,30 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "a copy of a path": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for shape in shapes(source):
+            self.rows.append({"image": shape.file, "label": shape.label})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = copy.deepcopy(self.rows[index])
+        return cv2.imread(row["image"]), row["label"]
+""",
+    "classes, from a file of any content": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.targets = []
+        for name in scan(source):
+            with open(name, "rb") as file:
+                self.targets.extend(pickle.load(file)["fine_labels"])
+    def __len__(self):
+        return len(self.targets)
+    def __getitem__(self, index):
+        return self.targets[index]
+""",
     "arrays, of which a method sets an entry": """\
 class Rows(Dataset):
     def __init__(self, source):

@@ -383,6 +383,8 @@ def train(transform):
         ("row = row + torch.rand(9)", "info"),
         ("row = self.crop(row)", "info"),
         ("row = np.asarray(row).copy().tolist()", "info"),
+        ("import scipy.signal; row = scipy.signal.convolve(row, row)", "info"),
+        ("import scipy.stats; row = row + scipy.stats.norm.rvs(9)", "warning"),
     ],
 )
 def test_seeds_that_nothing_draws_from_are_info(told: Callable[..., Any], statement: str, severity: str) -> None:

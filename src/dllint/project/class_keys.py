@@ -1,4 +1,5 @@
-"""Look-ups by the class of an item: their entries are few, and what many items share."""
+"""The class of an item: look-ups by it, whose entries are few and shared by many items, and the attributes that hold it
+for each item."""
 
 from __future__ import annotations
 
@@ -14,6 +15,14 @@ _CLASSES = re.compile(
     r"label|class|cls|categor|(?:^|_)(?:cat|target|y|task|domain|lang|language|speaker|spk)(?:_|$)", re.I
 )
 """Names of variables and keys that hold the class of an item, or what many items share."""
+_OF_ITEMS = re.compile(r"(?:\A|_)(?:labels?|targets?|class(?:es)?|folds?|splits?|y)\d*(?:_[a-z]+)?\Z")
+"""Names of attributes that hold a number for each item: its class, or the part of the data set that it belongs to."""
+
+
+def holds_classes(attr: str) -> bool:
+    """Whether an attribute holds the classes of the items, by its name: `self.targets`. They are numbers, and small
+    beside the data."""
+    return _OF_ITEMS.search(attr) is not None
 
 
 def is_of_class(run: ItemRun, item: Expr) -> bool:

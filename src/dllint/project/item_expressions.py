@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
+from dllint.facts.nodes import BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.facts.schema import Expr
-from dllint.linking.source import last_name
+from dllint.libraries.copies import copied
 
 if TYPE_CHECKING:
-    from dllint.linking.source import SourceFile
     from dllint.project.item_run import ItemRun
-
-_COPIES = frozenset({"copy", "deepcopy", "dict", "list", "tuple"})
-"""Last names of functions that copy what they are given."""
 
 
 def joins_lists(expr: BinOp, known: list[Expr]) -> bool:
@@ -59,20 +55,6 @@ def bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
     if names:
         names += [target for target, value in assigned if copied(run.file, value) in names]
     return names
-
-
-def copied(file: SourceFile, expr: Expr | None) -> Expr | None:
-    """What an expression copies: `copy.deepcopy(row)`, `row.copy()`, `dict(row)`; None for other expressions.
-
-    A copy has the fields of the record, and making it touches the record's objects.
-    """
-    if not isinstance(expr, CallRef):
-        return None
-    call = file.calls[expr.index]
-    if not call.args:
-        return call.func.value if isinstance(call.func, Attribute) and call.func.attr == "copy" else None
-    plain = len(call.args) == 1 and call.args[0].keyword is None
-    return call.args[0].value if plain and last_name(call.func) in _COPIES else None
 
 
 def leaves(expr: Expr) -> Iterator[Expr]:

@@ -18,9 +18,9 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Expr
+from dllint.libraries.copies import copied
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk, without_calls
-from dllint.project.item_expressions import copied
 from dllint.project.item_index import Answers, ItemIndex, Lookup
 from dllint.project.worker_code import WorkerRun
 

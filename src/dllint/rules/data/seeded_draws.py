@@ -21,7 +21,12 @@ _FAMILIES = {"numpy.random.": "numpy", "random.": "random", "torch.rand": "torch
 _OF_PACKAGES = {"torchvision": ("torch", "random")}
 """Packages that draw in objects and functions of any name, with their generators."""
 _DRAWING_NOTHING = frozenset(
-    {"numpy", "torch", "PIL", "cv2", "h5py", "lmdb", "pandas", "yaml", "soundfile", "nibabel", "tqdm", "zarr"}
+    (
+        *("numpy", "torch", "scipy", "pandas", "einops", "tqdm", "yaml", "ujson", "orjson", "msgpack", "lxml"),
+        *("PIL", "cv2", "imageio", "tifffile", "turbojpeg", "nibabel", "pydicom", "SimpleITK", "pycocotools"),
+        *("soundfile", "librosa", "resampy", "audioread", "decord", "av", "sentencepiece"),
+        *("h5py", "lmdb", "zarr", "tables", "netCDF4", "xarray", "pyarrow", "rasterio"),
+    )
 )
 """Other packages whose functions draw only where their names say so."""
 _DRAWS = DRAWING | {"beta", "poisson", "rvs", "normal_", "uniform_", "random_", "bernoulli_", "dropout"}

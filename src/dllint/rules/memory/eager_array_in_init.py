@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
 from dllint.project.arrays import Array
+from dllint.project.class_keys import holds_classes
 from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 CODE = "DLL301"
 COPIES = 256 << 20
 """Bytes of the copies in all workers together from which they are worth reporting."""
-_LABELS = re.compile(r"(?:\A|_)(?:labels?|targets?|class(?:es)?|folds?|splits?|y)\d*(?:_[a-z]+)?\Z")
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -101,7 +100,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _is_small_beside(kept: Kept, array: Array) -> bool:
     """Whether an array is the labels of what the same method reads, by its name: small beside the data."""
-    return array.size is None and array.source == "file" and _LABELS.search(kept.attr) is not None
+    return array.size is None and array.source == "file" and holds_classes(kept.attr)
 
 
 def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, value: Instance) -> bool:

@@ -11,7 +11,7 @@ from dllint.libraries.records import COLUMN, LINES, OPAQUE, RECORDS, ROWS, TABLE
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.arrays import Array
-from dllint.project.class_keys import is_beside_constants, is_of_class
+from dllint.project.class_keys import holds_classes, is_beside_constants, is_of_class
 from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
 from dllint.project.item_texts import named_as_text, taken_as_text
@@ -91,7 +91,9 @@ def _is_unclear(
         return True
     by_field = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.drawn, code.has_attributes))
     by_field = by_field or goes_into_fields(code, value, kept.attr, holder)
-    return not reading.seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)
+    # A list of classes is a list of numbers, which a file of any content gives as well.
+    seen = reading.seen and not holds_classes(kept.attr)
+    return not seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)
 
 
 def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, held: Held) -> bool:

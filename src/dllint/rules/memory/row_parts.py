@@ -25,9 +25,10 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
+from dllint.libraries.copies import copied
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
-from dllint.project.item_expressions import adds_a_list, calculates, copied
+from dllint.project.item_expressions import adds_a_list, calculates
 from dllint.project.path_use import shows, takes_path
 
 if TYPE_CHECKING:
