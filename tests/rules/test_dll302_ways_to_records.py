@@ -27,6 +27,33 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "lists that `random` picks from": """\
+import pickle
+import random
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            found = pickle.load(f)
+        self.near = found  # DLL302
+        self.names = sorted(found)
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        return np.load(random.choice(self.near[self.names[index]]))
+""",
+    "a list of each record, from which one is taken by number": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.videos = json.load(f)  # DLL302
+        self.names = np.array([name.split() for name in open(path + ".txt")])
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        name, number = self.names[index]
+        frames = self.videos["train"][name]["frames"]
+        return np.load(frames[number])
+""",
     "annotations in a dict of lists for each item": """\
 from collections import defaultdict
 class Rows(Dataset):
@@ -931,6 +958,32 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "what NumPy picks from may be an array": """\
+import pickle
+import random
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            found = pickle.load(f)
+        self.near = found
+        self.names = sorted(found)
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        return np.load(np.random.choice(self.near[self.names[index]]))
+""",
+    "a field of each record, which is one number": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.videos = json.load(f)
+        self.names = np.array([name.split() for name in open(path + ".txt")])
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        name, number = self.names[index]
+        return self.videos["train"][name]["length"] + int(number)
+""",
     "numbers in a dict of lists for each item": """\
 from collections import defaultdict
 class Rows(Dataset):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List, Slice, Starred, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List, Name, Slice, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
 from dllint.linking.expressions import walk
@@ -53,21 +53,25 @@ def _field(expr: Expr, known: dict[Expr, _Key]) -> _Key | None:
     return None if base is None else (*base, expr.index.value)
 
 
-def goes_into_fields(code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+def goes_into_fields(
+    code: ItemCode, value: Instance, attr: str, holder: Class | None = None, numbered: bool = False
+) -> bool:
     """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
     record: then each record holds a collection of its own, as the annotations of an image do and the name of a
     class does not.
+
+    With `numbered`, taking an element of it by a number that varies counts too: an array has elements as well.
     """
     return any(
-        _iterates_fields(run, known)
+        _iterates_fields(run, known, numbered)
         for reader, items in code.items(value, attr, holder, "key")
         for run, known in ((reader, items), *code.handed_on(value, reader, items))
     )
 
 
-def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
+def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
     """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
-    it, `record["boxes"][:9]`."""
+    it, `record["boxes"][:9]`, or with `numbered` an element, `record["boxes"][number]`."""
     records = [*items, *bound(run, items)]
     fields = [
         expr
@@ -79,7 +83,9 @@ def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
     ]
     known = [*fields, *bound(run, fields)]
     if any(
-        isinstance(expr, Subscript) and isinstance(expr.index, Slice) and expr.value in known
+        isinstance(expr, Subscript)
+        and expr.value in known
+        and isinstance(expr.index, (Slice, Name) if numbered else Slice)
         for expr in run.expressions
     ):
         return True

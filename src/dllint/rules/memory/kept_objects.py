@@ -106,7 +106,8 @@ def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, hel
     if keyed:
         texts_of_items = reading is not None and reading.kind in _TEXTS
         records_of = reading is not None and reading.kind in (RECORDS, OPAQUE)
-        nested = records_of and goes_into_fields(code, value, kept.attr, holder)
+        parsed = reading is not None and reading.kind == RECORDS
+        nested = records_of and goes_into_fields(code, value, kept.attr, holder, numbered=parsed)
         texts_of_items = texts_of_items and named_as_text(code, value, kept.attr, holder, "key")
         by_item = nested or texts_of_items or project.ask(Records).grouped(kept)
     whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
