@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 from tests.rules.conftest import in_one_file
 
 HEAD = """\
@@ -474,3 +478,63 @@ def main():
 }
 
 test_found, test_silent = in_one_file("DLL402", FOUND, SILENT, HEAD)
+
+
+STATIC = """\
+import zipfile
+from torch.utils.data import DataLoader, Dataset
+
+
+class Archives:
+    bank = {}
+
+    @staticmethod
+    def opened(path):
+        if path not in Archives.bank:
+            Archives.bank[path] = zipfile.ZipFile(path)
+        return Archives.bank[path]
+
+    @staticmethod
+    def parted(path):
+        at = path.index("@")
+        return path[:at], path[at + 1 :]
+
+    @staticmethod
+    def read(path):
+        archive, name = Archives.parted(path)
+        return Archives.opened(archive).read(name)
+
+
+class Rows(Dataset):
+    def __init__(self, root, names):
+        self.root = Archives.parted(root)[0]
+        self.names = names
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return Archives.read(self.root + "@" + self.names[index])
+
+
+def main(names):
+    for row in DataLoader(Rows("a.zip@", names), num_workers=4):
+        print(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        pytest.param("", "", 0, id="a function of another class takes a part of a text"),
+        pytest.param(
+            "Archives.parted(root)[0]", "Archives.parted(root)[0]; self[0]", 1, id="the dataset reads an item"
+        ),
+        pytest.param(
+            "Archives.parted(root)[0]", "Archives.parted(root)[0]; Archives.read(root)", 1, id="it reads itself"
+        ),
+    ],
+)
+def test_only_the_receiver_of_a_method_is_the_dataset(old: str, new: str, count: int, told: Callable[..., Any]) -> None:
+    text = STATIC.replace(old, new) if old else STATIC
+    assert len(told({"train.py": text}, select=["DLL402"])) == count

@@ -167,11 +167,13 @@ class ItemIndex:
         return isinstance(expr, CallRef) and last_name(self.file.calls[expr.index].func) in _DRAWS
 
     def _numbers_items(self, iterable: Expr, known: set[str], fields: bool) -> bool:
-        """Whether a loop iterates the index that is given, or counts from a number of the item, or between fields of
-        its record, as a slice does: `range(start, start + self.size)`."""
+        """Whether a loop iterates the index that is given, or what it names where it is an object, as `key.frames`; or
+        counts from a number of the item, or between fields of its record, as a slice does: `range(start, start +
+        self.size)`."""
         start = first_number(iterable, self.file)
         if start is None:
-            return self._is_given(iterable)
+            whole = iterable.value if fields and isinstance(iterable, Attribute) else iterable
+            return whole is not None and self._is_given(whole)
         return self.derived(start, known, fields) or (not fields and self.derived(start, self.fields, fields=True))
 
     def _is_given(self, expr: Expr) -> bool:

@@ -180,12 +180,21 @@ class ParentTouches:
             return False
         if own:
             params = site.file.scopes[site.scope].params
-            return bool(params) and expr == Name(params[0].name) and site.file.method_of(site.scope) is not None
+            return bool(params) and expr == Name(params[0].name) and self._is_method(site.file, site.scope)
         return any(
             isinstance(value, Instance)
             and value.of == self.cls
             and (value.file, value.call) == (self.dataset.file, self.dataset.call)
             for value in self.world.values.evaluate(expr, site)
+        )
+
+    def _is_method(self, file: SourceFile, scope: int) -> bool:
+        """Whether a function is a method of the dataset: its construction also calls functions of other objects."""
+        owner = file.method_of(scope)
+        return (
+            owner is not None
+            and self.world.hierarchy.receiver_kind(Function(file, scope)) == "self"
+            and Class(file, owner) in self.world.hierarchy.line(self.cls)
         )
 
     def _is_given(self, expr: Expr, site: Site) -> bool:
