@@ -45,6 +45,18 @@ def holding(init: str, item: str, more: str = "") -> str:
 
 
 FOUND: dict[str, str] = {
+    "by the part of the index that picks": dataset(
+        "height, width, number = index\npath = self.paths[number]\n"
+        "self.cache[number] = np.load(path)[:height, :width]  # DLL304",
+    ),
+    "by parts of the index none of which picks": dataset(
+        "video, frame = index\nself.cache[video, frame] = self.read(video, frame)  # DLL304",
+        extra="\n    def read(self, video, frame):\n        return open(video)\n",
+    ),
+    "by what an index names": dataset(
+        "for name, start in index.ranges:\n    if name not in self.cache:\n"
+        "        self.cache[name] = np.load(name)  # DLL304\n    return self.cache[name][start]",
+    ),
     "one entry for each file of a folder": dataset(
         "path = os.path.join(os.path.dirname(self.paths[0]), self.paths[index])\nif path not in self.cache:\n"
         "    self.cache[path] = open(path).read()  # DLL304\nreturn self.cache[path]",
@@ -145,6 +157,11 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "by the size that the index asks for besides": dataset(
+        "height, width, number = index\npath = self.paths[number]\n"
+        "if (height, width) not in self.cache:\n    self.cache[height, width] = np.zeros((height, width))\n"
+        "return np.load(path) + self.cache[height, width]",
+    ),
     "one entry for each folder": dataset(
         "folder = os.path.dirname(self.paths[index])\nif folder not in self.cache:\n"
         "    self.cache[folder] = open(folder + '/info').read()\nreturn self.cache[folder]",

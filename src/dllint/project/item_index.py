@@ -14,6 +14,7 @@ from dllint.facts.nodes import (
     Constant,
     FString,
     IfExp,
+    List,
     Name,
     Slice,
     Subscript,
@@ -85,6 +86,19 @@ class ItemIndex:
         self.given_parts = frozenset(parts)
 
     @cached_property
+    def expressions(self) -> list[Expr]:
+        """Every expression of the method including subexpressions, each once."""
+        return self.written(self.file.calls_of(self.scope))
+
+    def written(self, calls: Iterable[int]) -> list[Expr]:
+        """The same, with the functions and arguments of these calls alone."""
+        written = [expr for event in self.events for expr in (event.value, event.target) if expr is not None]
+        for index in calls:
+            call = self.file.calls[index]
+            written += (call.func, *(argument.value for argument in call.args))
+        return [part for expr in written for part in without_calls(expr)]
+
+    @cached_property
     def index(self) -> set[str]:
         return self._closed({*self.given, *self._instead}, fields=False)
 
@@ -137,14 +151,24 @@ class ItemIndex:
                 parts = fields or self._is_given(event.value)
                 if event.kind == "assign":
                     called = not parts and isinstance(event.value, CallRef)
+                    aside = self._aside(event.target) if self._is_given(event.value) else ()
                     for name, value in unpacked(event) if called else named(event.target, event.value, parts):
-                        if self.derived(value, known, fields):
+                        if name not in aside and self.derived(value, known, fields):
                             known.add(name)
                 elif event.kind == "for" and self._numbers_items(event.value, known, fields):
                     known.update(name for name, _ in named(event.target, event.value, True))
             if len(known) == before:
                 break
         return known
+
+    def _aside(self, target: Expr) -> Set[str]:
+        """The names among those that the index of an item is unpacked to which pick nothing, where another one does:
+        `height, width, number = index`, and `self.paths[number]`. They say how to make the item."""
+        if not isinstance(target, (Tuple, List)):
+            return frozenset()
+        names = {one.id for one in target.elements if isinstance(one, Name)}
+        keys = {one.index.id for one in self.expressions if isinstance(one, Subscript) and isinstance(one.index, Name)}
+        return names - keys if names & keys else frozenset()
 
     @cached_property
     def drawn(self) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from functools import cached_property
 from types import MappingProxyType
 
@@ -20,7 +20,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.libraries.copies import copied
 from dllint.libraries.pandas import INDEXERS
-from dllint.linking.expressions import walk, without_calls
+from dllint.linking.expressions import walk
 from dllint.project.item_index import Answers, ItemIndex, Lookup
 from dllint.project.worker_code import WorkerRun
 
@@ -47,19 +47,6 @@ class ItemRun(ItemIndex):
         self.owner = owner
         self.handed = handed
         self._picking: dict[int, tuple[Expr, bool]] = {}
-
-    @cached_property
-    def expressions(self) -> list[Expr]:
-        """Every expression of the method including subexpressions, each once."""
-        return self.written(self.file.calls_of(self.scope))
-
-    def written(self, calls: Iterable[int]) -> list[Expr]:
-        """The same, with the functions and arguments of these calls alone."""
-        written = [expr for event in self.events for expr in (event.value, event.target) if expr is not None]
-        for index in calls:
-            call = self.file.calls[index]
-            written += (call.func, *(argument.value for argument in call.args))
-        return [part for expr in written for part in without_calls(expr)]
 
     @cached_property
     def lookups(self) -> list[Lookup]:
