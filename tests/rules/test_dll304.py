@@ -50,8 +50,7 @@ FOUND: dict[str, str] = {
         "self.cache[number] = np.load(path)[:height, :width]  # DLL304",
     ),
     "by parts of the index none of which picks": dataset(
-        "video, frame = index\nself.cache[video, frame] = self.read(video, frame)  # DLL304",
-        extra="\n    def read(self, video, frame):\n        return open(video)\n",
+        "video, frame = index\nself.cache[video, frame] = np.load(video)[int(frame)]  # DLL304",
     ),
     "by what an index names": dataset(
         "for name, start in index.ranges:\n    if name not in self.cache:\n"

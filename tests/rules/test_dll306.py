@@ -58,6 +58,12 @@ def talks(key: str, after: str = "return kept", mark: str = "") -> str:
 
 
 FOUND: dict[str, str] = {
+    "in a dict that has a name": loop('row = {"y": y.numpy()}\nkept.append(row)  # DLL306'),
+    "in a dict that is filled first": loop(
+        'row = dict()\nrow["mean"] = float(x.mean())\nrow["y"] = y.numpy()\n'
+        "if row['mean'] > 0:\n    print(row)\nkept.append(row)  # DLL306"
+    ),
+    "in a list that has a name": loop("row = [y.numpy(), 1]\nkept.append(row)  # DLL306"),
     "an entry that is a number of each item": talks("length", mark="  # DLL306"),
     "an entry that is the position of each item": talks("number", mark="  # DLL306"),
     "an entry that torch joins": talks("speaker", "return torch.cat(kept)", "  # DLL306"),
@@ -177,6 +183,11 @@ def run(data):
 }
 
 SILENT: dict[str, str] = {
+    "a copy in a dict that is filled first": loop('row = {}\nrow["y"] = y.numpy().copy()\nkept.append(row)'),
+    "what may be texts in a dict that has a name": loop(
+        'row = {}\nrow["kind"] = kinds[i]\nkept.append(row)', head="for i, (x, kinds, y) in enumerate(loader):"
+    ),
+    "a dict that is made anew": loop('row = {"y": y.numpy()}\nrow = {"n": 1}\nkept.append(row)'),
     "a row of a part that may be a list of texts": loop(
         "kept.append(kinds[i])", head="for i, (x, kinds, y) in enumerate(loader):"
     ),
@@ -287,6 +298,12 @@ def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(findings: Callable[..., Any], source: str) -> None:
     assert findings({"run.py": source}, **SELECT) == set()
+
+
+def test_a_dict_that_holds_a_part_of_a_batch_has_no_copy_to_append(told: Callable[..., Any]) -> None:
+    (finding,) = told({"run.py": loop('row = {"y": y.numpy()}\nkept.append(row)')}, **SELECT)
+
+    assert (finding.text.partition(" keeps")[0], finding.fixes) == ("`y.numpy()`", ())
 
 
 def test_the_loop_may_stand_in_another_file(told: Callable[..., Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
@@ -22,26 +22,19 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference.values import Const, External, Frame, Instance, Site, Unknown
+from dllint.facts.schema import Event, Expr, Operator
+from dllint.inference.values import Const, External, Site, Unknown
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
 from dllint.linking.arithmetic import ORDERING
 from dllint.linking.conditions import render
-from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.expressions import as_display, walk
+from dllint.linking.source import last_name
 from dllint.rules.memory.array_rows import may_be_numbers
 from dllint.rules.memory.batch_containers import grows, leaves_out_one, makes_missing
+from dllint.rules.memory.batch_names import TENSOR_ONLY, Names
 from dllint.span import Span
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
-_TENSOR_ONLY = frozenset(
-    {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
-) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
-"""Attributes that only tensors have."""
-JOINING = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack"})
 _NO_TENSORS = re.compile(
     r"(?:^|_)(?:name|path|file|filename|fname|text|caption|sentence|question|answer|meta|url|key|uid|scene|token)s?$",
     re.IGNORECASE,
@@ -71,32 +64,8 @@ class Kept(NamedTuple):
     region: int
 
 
-class Body:
-    """The body of a loop over batches, or of a function that receives a batch, analysed statement by statement.
-
-    Attributes:
-        region: the loop's region; None for the whole function.
-        whole: names of batches; `parts` those of parts of one.
-        tensors: names of parts that provably are tensors.
-        counters: names of numbers that loops count.
-        replaced: the keys of a batch under which the body stores something else: `batch["x"] = batch["x"].cuda()`.
-        on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
-    """
-
-    def __init__(
-        self, world: World, file: SourceFile, scope: int, region: int | None = None, frame: Frame | None = None
-    ) -> None:
-        self.world = world
-        self.file = file
-        self.scope = scope
-        self.region = region
-        self.frame = frame
-        self.whole: set[str] = set()
-        self.parts: set[str] = set()
-        self.tensors: set[str] = set()
-        self.counters: set[str] = set()
-        self.replaced: dict[str, set[object]] = {}
-        self.on_cpu = False
+class Body(Names):
+    """The body of a loop over batches, or of a function that receives a batch, analysed statement by statement."""
 
     def statements(self) -> Iterator[Event]:
         """The statements in source order; the effect of each assignment is known after it was yielded."""
@@ -151,6 +120,8 @@ class Body:
 
     def _is_unclear(self, expr: Expr, how: str) -> bool:
         match expr:
+            case Name(name) if name in self.filled:
+                return self._are_unclear(self.filled[name], how)
             case Name(name):
                 return name in self.parts and not self.is_tensor(name)
             case Subscript(Name(name), _) if name in self.parts and not self.is_tensor(name):
@@ -172,6 +143,11 @@ class Body:
         """Whether none of several values that belong to a batch is surely a tensor."""
         return all(self._is_unclear(part, how) for part in parts if self.holds(part))
 
+    def inside_of(self, kept: Kept) -> Expr | None:
+        """The part of the batch in a dict or list of the body's own that is kept; None if something else is kept."""
+        parts = self.filled.get(kept.expr.id, ()) if isinstance(kept.expr, Name) else ()
+        return next((one for one in parts if not self._is_unclear(one, kept.how)), None)
+
     def entry(self, kept: Kept) -> str | None:
         """The key of the kept entry of a batch, if nothing shows by its use that it is a tensor."""
         if not isinstance(kept.expr, Subscript) or not isinstance(kept.expr.index, Constant):
@@ -191,11 +167,16 @@ class Body:
             held = event.detail is None and self.holds(event.value)
             whole = self._is_whole(event.value)
             self._forget(event.target.id)
+            made = as_display(event.value, self.file)
+            if event.detail is None and isinstance(made, (List, Tuple, Dict)):
+                inside = [one for _, one in made.items] if isinstance(made, Dict) else list(made.elements)
+                self.filled[event.target.id] = [one for one in inside if self.holds(one)]
+                held = held or bool(self.filled[event.target.id])
             if held:
                 (self.whole if whole else self.parts).add(event.target.id)
                 if (
                     isinstance(event.value, CallRef)
-                    and last_name(self.file.calls[event.value.index].func) in _TENSOR_ONLY
+                    and last_name(self.file.calls[event.value.index].func) in TENSOR_ONLY
                 ):
                     self.tensors.add(event.target.id)
         elif isinstance(event.target, (Tuple, List)):
@@ -213,7 +194,11 @@ class Body:
             self._replace(event.target.value.id, event.target.index, event.value)
 
     def _replace(self, name: str, key: Expr, value: Expr) -> None:
-        """Record that an entry of a batch is replaced. Under a key that is not known, it may be any of them."""
+        """Record that an entry of a batch is replaced, where a key that is not known may stand for any of them, or that
+        a part of the batch is put into a dict that the body makes."""
+        if name in self.filled and self.holds(value):
+            self.filled[name].append(value)
+            self.parts.add(name)
         if name not in self.whole or self.holds(value):
             return
         if isinstance(key, Constant):
@@ -263,13 +248,14 @@ class Body:
         self.whole.discard(name)
         self.parts.discard(name)
         self.replaced.pop(name, None)
+        self.filled.pop(name, None)
 
     def holds(self, expr: Expr) -> bool:
         """Whether the value of an expression provably holds a storage of the batch, or the whole batch."""
         match expr:
             case Name(name):
                 return name in self.whole or name in self.parts
-            case Attribute(Name(name), attr) if name in self.whole and attr not in _TENSOR_ONLY:
+            case Attribute(Name(name), attr) if name in self.whole and attr not in TENSOR_ONLY:
                 # `batch.y`, for example: a field of a batch of graphs.
                 return not attr.startswith(("num_", "batch_", "n_"))
             case Attribute(value, attr):
@@ -329,20 +315,6 @@ class Body:
                 function = FUNCTIONS.get(canonical(value.name))
                 return function is not None and function.effect == HOLDS
         return False
-
-    def _is_cpu(self, device: Expr, index: int) -> bool:
-        """Whether a device is the CPU, possibly only by default of a command-line option."""
-        if device == Constant("cpu"):
-            return True
-        site = self.world.call_site(self.file, index, self.frame)
-        for value in self.world.values.evaluate(device, site):
-            if isinstance(value, Const) and value.value == "cpu":
-                self.on_cpu = True
-            elif isinstance(value, Instance) and value.of == External("torch.device") and value.file is not None:
-                call = value.file.calls[value.call]
-                plain = [one.value for one in call.args] == [Constant("cpu")]
-                self.on_cpu |= plain and not _asks_for_cuda(value.file, call)
-        return self.on_cpu
 
     def collects(self, container: Expr, region: int, span: Span) -> bool:
         """Whether the container is a list that outlives one iteration of the loop and only grows in it."""
@@ -431,58 +403,3 @@ class Body:
             call = self.file.calls[expr.index]
             return call.func == Name("len") and bool(call.args) and isinstance(call.args[0].value, Name)
         return isinstance(expr, Name) and expr.id in counting
-
-    def is_tensor(self, name: str) -> bool:
-        """Whether the function uses the value of a name as a tensor."""
-        return name in self.tensors or self._is_used_as_tensor(Name(name))
-
-    def _is_used_as_tensor(self, named: Expr) -> bool:
-        for index in self.file.calls_of(self.scope):
-            call = self.file.calls[index]
-            if (
-                isinstance(call.func, Attribute)
-                and call.func.value == named
-                and call.func.attr in _TENSOR_ONLY | {"to"}
-            ):
-                return True
-            if any(argument.value == named for argument in call.args) and self._is_torch(index):
-                return True
-        for event in self.file.scopes[self.scope].events:
-            for part in walk(event.value, self.file) if event.value is not None else ():
-                if isinstance(part, Attribute) and part.value == named and part.attr in _TENSOR_ONLY:
-                    return True
-        return False
-
-    def _joined(self, container: Expr) -> bool:
-        """Whether the function joins the elements of a list by torch, which requires tensors. For an attribute,
-        whether any method of its class does."""
-        owner = self.file.method_of(self.scope) if isinstance(container, Attribute) else None
-        return any(
-            any(argument.value == container for argument in call.args) and self._is_torch(index)
-            for name in JOINING
-            for index in self.file.facts.called.get(name, ())
-            if (call := self.file.calls[index]).scope == self.scope
-            or (owner is not None and self.file.method_of(call.scope) == owner)
-        )
-
-    def _is_torch(self, index: int) -> bool:
-        site = self.world.call_site(self.file, index, None)
-        for value in self.world.values.evaluate(self.file.calls[index].func, site):
-            of = value.of if isinstance(value, Instance) else value
-            if isinstance(of, External) and of.name.startswith("torch.") and not of.name.startswith("torch.utils"):
-                return True
-        return False
-
-
-def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
-    """Whether a device is created only if CUDA is not available, or by a conditional expression."""
-    tests = [file.facts.regions[one].expr for one in file.regions(call.region)]
-    written = [event.value for event in file.scopes[call.scope].events if event.span == call.statement]
-    if any(isinstance(part, IfExp) for expr in written if expr is not None for part in walk(expr, file)):
-        return True
-    return any(
-        isinstance(part, CallRef) and last_name(file.calls[part.index].func) == "is_available"
-        for expr in tests
-        if expr is not None
-        for part in walk(expr, file)
-    )

@@ -43,7 +43,7 @@ class KeptBatch:
         how: "list", "tuple", "cycle", "comprehension", or "append", "extend" and "+=".
         span: of the call, comprehension or statement.
         expr: the part of a batch that is kept; None if all of it is.
-        value_span: of `expr`.
+        value_span: of `expr`; None where it was put before into what is kept.
         on_cpu: whether it holds the batch only if no option selects another device.
     """
 
@@ -287,7 +287,8 @@ class _Loop(Body):
                 if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
                 kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
-                places = (one.span, one.statement, kept, one.value_span)
+                inside = body.inside_of(one)
+                places = (one.span, one.statement, inside or kept, one.value_span if inside is None else None)
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
 
     def _keeps(self) -> bool:

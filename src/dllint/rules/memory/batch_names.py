@@ -1,0 +1,118 @@
+"""What is known of the local names in the body of a loop over batches: which hold a batch or a part of one, and which
+hold tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Constant, IfExp, Name
+from dllint.facts.schema import Call, Expr
+from dllint.inference.values import Const, External, Frame, Instance
+from dllint.libraries.index import ATTRIBUTES, METHODS
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+TENSOR_ONLY = frozenset(
+    {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
+) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
+"""Attributes that only tensors have."""
+JOINING = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack"})
+
+
+class Names:
+    """The names in the body of a loop over batches, or of a function that receives a batch.
+
+    Attributes:
+        region: the loop's region; None for the whole function.
+        whole: names of batches; `parts` those of parts of one.
+        tensors: names of parts that provably are tensors.
+        counters: names of numbers that loops count.
+        filled: the names of dicts and lists that the body makes itself, each with the parts of the batch that it puts
+            there: `row = {}`, then `row["x"] = x`.
+        replaced: the keys of a batch under which the body stores something else: `batch["x"] = batch["x"].cuda()`.
+        on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
+    """
+
+    def __init__(
+        self, world: World, file: SourceFile, scope: int, region: int | None = None, frame: Frame | None = None
+    ) -> None:
+        self.world = world
+        self.file = file
+        self.scope = scope
+        self.region = region
+        self.frame = frame
+        self.whole: set[str] = set()
+        self.parts: set[str] = set()
+        self.tensors: set[str] = set()
+        self.counters: set[str] = set()
+        self.filled: dict[str, list[Expr]] = {}
+        self.replaced: dict[str, set[object]] = {}
+        self.on_cpu = False
+
+    def is_tensor(self, name: str) -> bool:
+        """Whether the function uses the value of a name as a tensor."""
+        return name in self.tensors or self._is_used_as_tensor(Name(name))
+
+    def _is_used_as_tensor(self, named: Expr) -> bool:
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            if isinstance(call.func, Attribute) and call.func.value == named and call.func.attr in TENSOR_ONLY | {"to"}:
+                return True
+            if any(argument.value == named for argument in call.args) and self._is_torch(index):
+                return True
+        for event in self.file.scopes[self.scope].events:
+            for part in walk(event.value, self.file) if event.value is not None else ():
+                if isinstance(part, Attribute) and part.value == named and part.attr in TENSOR_ONLY:
+                    return True
+        return False
+
+    def _joined(self, container: Expr) -> bool:
+        """Whether the function joins the elements of a list by torch, which requires tensors. For an attribute,
+        whether any method of its class does."""
+        owner = self.file.method_of(self.scope) if isinstance(container, Attribute) else None
+        return any(
+            any(argument.value == container for argument in call.args) and self._is_torch(index)
+            for name in JOINING
+            for index in self.file.facts.called.get(name, ())
+            if (call := self.file.calls[index]).scope == self.scope
+            or (owner is not None and self.file.method_of(call.scope) == owner)
+        )
+
+    def _is_torch(self, index: int) -> bool:
+        site = self.world.call_site(self.file, index, None)
+        for value in self.world.values.evaluate(self.file.calls[index].func, site):
+            of = value.of if isinstance(value, Instance) else value
+            if isinstance(of, External) and of.name.startswith("torch.") and not of.name.startswith("torch.utils"):
+                return True
+        return False
+
+    def _is_cpu(self, device: Expr, index: int) -> bool:
+        """Whether a device is the CPU, possibly only by default of a command-line option."""
+        if device == Constant("cpu"):
+            return True
+        site = self.world.call_site(self.file, index, self.frame)
+        for value in self.world.values.evaluate(device, site):
+            if isinstance(value, Const) and value.value == "cpu":
+                self.on_cpu = True
+            elif isinstance(value, Instance) and value.of == External("torch.device") and value.file is not None:
+                call = value.file.calls[value.call]
+                plain = [one.value for one in call.args] == [Constant("cpu")]
+                self.on_cpu |= plain and not _asks_for_cuda(value.file, call)
+        return self.on_cpu
+
+
+def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
+    """Whether a device is created only if CUDA is not available, or by a conditional expression."""
+    tests = [file.facts.regions[one].expr for one in file.regions(call.region)]
+    written = [event.value for event in file.scopes[call.scope].events if event.span == call.statement]
+    if any(isinstance(part, IfExp) for expr in written if expr is not None for part in walk(expr, file)):
+        return True
+    return any(
+        isinstance(part, CallRef) and last_name(file.calls[part.index].func) == "is_available"
+        for expr in tests
+        if expr is not None
+        for part in walk(expr, file)
+    )
