@@ -36,11 +36,11 @@ def without_calls(expr: Expr) -> Iterator[Expr]:
 
 
 def as_display(expr: Expr, file: SourceFile) -> Expr:
-    """Return `dict(key=value)` as the display `{"key": value}`, and any other expression as it is."""
+    """Return `dict(key=value)` as the display `{"key": value}`, `dict()` as `{}`, and any other expression as it is."""
     if not isinstance(expr, CallRef) or file.calls[expr.index].func != Name("dict"):
         return expr
     args = file.calls[expr.index].args
-    if not args or any(one.keyword in (None, "*", "**") for one in args):
+    if any(one.keyword in (None, "*", "**") for one in args):
         return expr
     return Dict(tuple((Constant(one.keyword), one.value) for one in args))
 

@@ -366,7 +366,7 @@ class Body(Names):
             for part in walk(entry.expr, self.file):
                 if not isinstance(part, Compare):
                     continue
-                if self.file.encloses(index, region):
+                if self.file.encloses(index, region) and not self._goes_through_batch(entry.parent):
                     if leaves_out_one(entry.expr, entry.holds):
                         continue
                     return True
@@ -376,6 +376,12 @@ class Body(Names):
                 ):
                     return True
         return False
+
+    def _goes_through_batch(self, region: int) -> bool:
+        """Whether a place is in a loop of the body, such as one over the items of a batch: a test there selects items,
+        of which most batches have some."""
+        around = (one for one in self.file.regions(region) if self.inside(one) and one != self.region)
+        return any(self.file.facts.regions[one].kind == "for" for one in around)
 
     def _within(self, region: int, parent: int) -> bool:
         """Whether an `if` belongs to the body."""
