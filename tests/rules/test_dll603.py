@@ -384,6 +384,7 @@ def train(transform):
         ("row = self.crop(row)", "info"),
         ("row = np.asarray(row).copy().tolist()", "info"),
         ("import scipy.signal; row = scipy.signal.convolve(row, row)", "info"),
+        ("rows = []; rows.append(row); row = {}.get(0, rows)", "info"),
         ("import scipy.stats; row = row + scipy.stats.norm.rvs(9)", "warning"),
     ],
 )

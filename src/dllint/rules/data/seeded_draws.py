@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -74,5 +75,6 @@ def _of_external(value: Value, wanted: frozenset[str]) -> bool:
     package = name.partition(".")[0].removesuffix("()")
     if package in _OF_PACKAGES:
         return not wanted.isdisjoint(_OF_PACKAGES[package])
-    harmless = package in _DRAWING_NOTHING or package in sys.stdlib_module_names or "." not in name
+    of_python = package in sys.stdlib_module_names or hasattr(builtins, package) or "." not in name
+    harmless = of_python or package in _DRAWING_NOTHING
     return name.rpartition(".")[2].removesuffix("()") in _DRAWS if harmless else True
