@@ -35,6 +35,38 @@ class Rows(Dataset):
 
 RNG = dataset("np.random.default_rng(seed)  # DLL602", "return self.rng.random()")
 FOUND: dict[str, str] = {
+    "beside one of another class that workers replace": """
+class Crops:
+    def __init__(self):
+        self.rng = np.random.RandomState(1)
+
+    def seed(self, number):
+        self.rng = np.random.RandomState(number)
+
+    def draw(self):
+        return self.rng.choice(3)
+
+class Frames:
+    def __init__(self):
+        self.rng = np.random.RandomState(2)  # DLL602
+
+    def draw(self):
+        return self.rng.choice(3)
+
+class Rows(Dataset):
+    def __init__(self):
+        self.crops, self.frames = Crops(), Frames()
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        self.crops.seed(index)
+        return self.crops.draw() + self.frames.draw()
+
+def build():
+    return DataLoader(Rows(), num_workers=4)
+""",
     "objects of two classes, in datasets of one class": """
 class First:
     def __init__(self):
@@ -115,6 +147,43 @@ class Rows(Dataset):
 }
 
 SILENT: dict[str, str] = {
+    "an error draws another item": dataset(
+        "np.random.RandomState(seed)",
+        "try:\n            return open(str(index))\n        except OSError:\n            return self.rng.randint(9)",
+    )
+    + LOADER,
+    "replaced by a method of a base class": """
+class Crops:
+    def __init__(self):
+        self.rng = np.random.RandomState(1)
+
+    def seed(self, number):
+        self.rng = np.random.RandomState(number)
+
+    def draw(self):
+        return self.rng.choice(3)
+
+class Frames(Crops):
+    def __init__(self):
+        self.rng = np.random.RandomState(2)
+
+    def draw(self):
+        return self.rng.choice(3)
+
+class Rows(Dataset):
+    def __init__(self):
+        self.crops, self.frames = Crops(), Frames()
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        self.crops.seed(index); self.frames.seed(index)
+        return self.crops.draw() + self.frames.draw()
+
+def build():
+    return DataLoader(Rows(), num_workers=4)
+""",
     "made for each item": dataset("None", "return np.random.default_rng((self.seed, index)).random()") + LOADER,
     "made in the worker": dataset(
         "np.random.default_rng(seed)",

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, External, Instance, Site, Unknown, Value
+from dllint.inference.values import Class, External, Function, Instance, Site, Unknown, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
+from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.kept_values import Kept, Piece
 from dllint.project.loaders import Loader
@@ -96,7 +97,7 @@ class Generators:
                 continue
             wanted = _Wanted.among(piece, runs)
             users = [run for run in runs if (run.file.path, run.scope) != wanted.maker]
-            if self._reseeded(wanted, api, users):
+            if self._reseeded(wanted, api, users, kept.owner):
                 continue
             draws = tuple(self._draws(wanted, api, users))
             if draws:
@@ -159,15 +160,27 @@ class Generators:
             return True
         return kept.initial and not runs_in_loop(self.world, kept.file, kept.scope)
 
-    def _reseeded(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun]) -> bool:
+    def _reseeded(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun], owner: Class) -> bool:
         for run in runs:
-            if any(store.key == wanted.attr or store.key == "state" for store in run.file.stores(run.scope)):
-                return True
+            for store in run.file.stores(run.scope):
+                if store.key == "state" or (store.key == wanted.attr and self._may_be_of(store, run, owner)):
+                    return True
             for index in run.file.calls_of(run.scope):
                 func = run.file.calls[index].func
                 if isinstance(func, Attribute) and func.attr in api.reseeding and self._is(func.value, wanted, run):
                     return True
         return False
+
+    def _may_be_of(self, store: Store, run: WorkerRun, owner: Class) -> bool:
+        """Whether an assignment to an attribute may be to that of an object of a class: not the receiver of a method
+        of another class, `self.rng = default_rng(seed)`."""
+        scope, method = run.file.scopes[run.scope], run.file.method_of(run.scope)
+        own = method is not None and bool(scope.params) and store.base == Name(scope.params[0].name)
+        if not own or self.world.hierarchy.receiver_kind(Function(run.file, run.scope)) != "self":
+            return True
+        assert method is not None
+        cls, line = Class(run.file, method), self.world.hierarchy.line
+        return cls in line(owner) or owner in line(cls)
 
     def _draws(self, wanted: _Wanted, api: Generator, runs: list[WorkerRun]) -> Iterator[tuple[SourceFile, Span]]:
         for run in runs:
@@ -178,7 +191,9 @@ class Generators:
                 if not drawn and self._from_outside(run, index):
                     drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
                 where = self.world.call_site(run.file, index, run.frame)
-                if drawn and not self.world.untaken(where) and not is_idle(self.world, run, index):
+                if not drawn or self.world.untaken(where) or self._handles_error(run, index):
+                    continue
+                if not is_idle(self.world, run, index):
                     yield run.file, call.span
 
     def _from_outside(self, run: WorkerRun, index: int) -> bool:
