@@ -1,4 +1,5 @@
-"""Random numbers that decide nothing: `rand() < self.flip`, where the probability is 0."""
+"""Random numbers that decide nothing about what is read: `rand() < self.flip`, where the probability is 0, or the number
+of another item where one cannot be read."""
 
 from __future__ import annotations
 
@@ -17,8 +18,11 @@ _FROM_ZERO_TO_ONE = frozenset({"rand", "random", "random_sample", "ranf", "sampl
 
 
 def is_idle(world: World, run: WorkerRun, index: int) -> bool:
-    """Whether a call of worker code draws a number that is only compared with a probability of 0."""
+    """Whether a call of worker code draws a number only after an error, for another item, or a number that is only
+    compared with a probability of 0."""
     call = run.file.calls[index]
+    if any(run.file.facts.regions[one].kind == "handler" for one in run.file.regions(call.region)):
+        return True
     if last_name(call.func) not in _FROM_ZERO_TO_ONE or call.args:
         return False
     site = world.call_site(run.file, index, run.frame)

@@ -191,9 +191,7 @@ class Generators:
                 if not drawn and self._from_outside(run, index):
                     drawn = any(self._is(argument.value, wanted, run) for argument in call.args)
                 where = self.world.call_site(run.file, index, run.frame)
-                if not drawn or self.world.untaken(where) or self._handles_error(run, index):
-                    continue
-                if not is_idle(self.world, run, index):
+                if drawn and not self.world.untaken(where) and not is_idle(self.world, run, index):
                     yield run.file, call.span
 
     def _from_outside(self, run: WorkerRun, index: int) -> bool:
@@ -227,12 +225,6 @@ class Generators:
         """The version of torch that the project requires, if it is one that does not seed NumPy in workers."""
         return self.versions.below("torch", NUMPY_RESEEDED)
 
-    @staticmethod
-    def _handles_error(run: WorkerRun, index: int) -> bool:
-        """Whether a call runs only after an exception."""
-        file = run.file
-        return any(file.facts.regions[one].kind == "handler" for one in file.regions(file.calls[index].region))
-
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
         """Calls in worker code that draw from numpy's global generator, unless worker code seeds it."""
         # A framework that makes the loader seeds the global generators of its workers.
@@ -245,7 +237,6 @@ class Generators:
                 if canonical(name) in SEEDERS or name.endswith("set_state"):
                     return []
                 draws = name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name
-                # After an error, another item is drawn in the place of a broken one.
-                if draws and not self._handles_error(run, index) and not is_idle(self.world, run, index):
+                if draws and not is_idle(self.world, run, index):
                     found.append((run, index))
         return found
