@@ -1,5 +1,5 @@
-"""Random numbers that decide nothing about what is read: `rand() < self.flip`, where the probability is 0, or the number
-of another item where one cannot be read."""
+"""Random numbers that decide nothing about what is read: `rand() < self.flip`, where the probability is 0, or the
+number of another item where one cannot be read."""
 
 from __future__ import annotations
 
