@@ -10,6 +10,33 @@ import pytest
 SELECT = {"select": ["DLL204"]}
 
 FOUND: dict[str, dict[str, str]] = {
+    "set by the loader's own class": {
+        "loaders.py": """\
+from functools import partial
+from torch.utils.data import DataLoader
+
+def join(rows, pad):
+    return rows, pad
+
+class Padding(DataLoader):
+    def __init__(self, rows, pad, **kwargs):
+        super().__init__(rows, **kwargs)
+        self.pad = pad
+        self.collate_fn = self.made(pad)
+
+    def made(self, pad):
+        return partial(join, pad=lambda row: row)  # DLL204
+""",
+        "data.py": """\
+from loaders import Padding
+
+class Speech(Padding):
+    pass
+
+def build(rows):
+    return Speech(rows, 1, num_workers=2, multiprocessing_context="spawn")
+""",
+    },
     "a trainer's data_collator": {
         "options.py": """\
 from transformers import TrainingArguments
@@ -233,6 +260,15 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a method of the loader's own class, which torch's constructor hides": """\
+from torch.utils.data import DataLoader
+
+class Own(DataLoader):
+    collate_fn = lambda rows: rows
+
+def build(rows):
+    return Own(rows, num_workers=2, multiprocessing_context="spawn")
+""",
     "a trainer's without workers": """\
 from transformers import Trainer, TrainingArguments
 

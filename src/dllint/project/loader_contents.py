@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from dllint.inference import limits
 from dllint.inference.engine import World
-from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value, Values
+from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Unknown, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import PICKLE_BY_VALUE, REFUSALS, canonical
 from dllint.project.dataset_and_workers import goes_with_workers, of_test
@@ -198,8 +198,25 @@ class LoaderContents:
             site = Site(file, store.scope, store.event.region, store.event.span.start, None)
             if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):
                 found.update(dict.fromkeys(self.world.values.evaluate(store.value, site)))
+        found.update(dict.fromkeys(self._set_by_own_class(loader, argument)))
         return tuple(found)
+
+    def _set_by_own_class(self, loader: Loader, argument: str) -> Iterator[Value]:
+        """What the project's own loader class assigns to an attribute after torch's constructor: `self.collate_fn =
+        self.join`. What the class itself has under that name is hidden by an attribute that torch's constructor sets.
+        """
+        if loader.cls is None:
+            return
+        hidden = {_key(one) for one in self.world.values.attribute(loader.cls, argument)}
+        for value in self.world.values.attribute(Instance(loader.cls, loader.file, loader.call), argument):
+            if _key(value) not in hidden and not isinstance(value, Unknown):
+                yield value
 
     @staticmethod
     def _is_made_by(value: Value, loader: Loader) -> bool:
         return isinstance(value, Instance) and value.file is loader.file and value.call == loader.call
+
+
+def _key(value: Value) -> object:
+    """A function without the object that it is bound to; another value itself."""
+    return value.key if isinstance(value, Function) else value
