@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dllint.facts.nodes import BoolOp, Compare, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Display, External, Instance, Mapping, Value
 from dllint.linking.source import SourceFile
+from dllint.span import Span
+
+
+class Kept(NamedTuple):
+    """A statement that puts a part of a batch into a container.
+
+    Attributes:
+        how: "append", "insert", "extend", "+=" or "=".
+        expr: the part that is put there; `value_span` is its span.
+    """
+
+    container: Expr
+    how: str
+    expr: Expr
+    value_span: Span
+    span: Span
+    statement: Span
+    region: int
 
 
 def grows(value: Value) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
@@ -31,7 +30,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import last_name
 from dllint.rules.memory.array_rows import may_be_numbers
-from dllint.rules.memory.batch_containers import grows, leaves_out_one, makes_missing
+from dllint.rules.memory.batch_containers import Kept, grows, leaves_out_one, makes_missing
 from dllint.rules.memory.batch_names import TENSOR_ONLY, Names
 from dllint.span import Span
 
@@ -45,23 +44,6 @@ ADDING = ("append", "extend", "insert")
 _ITEMS = frozenset({"get", "pop"})
 """Methods of a dict that return one of its entries."""
 _REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
-
-
-class Kept(NamedTuple):
-    """A statement that puts a part of a batch into a container.
-
-    Attributes:
-        how: "append", "insert", "extend", "+=" or "=".
-        expr: the part that is put there; `value_span` is its span.
-    """
-
-    container: Expr
-    how: str
-    expr: Expr
-    value_span: Span
-    span: Span
-    statement: Span
-    region: int
 
 
 class Body(Names):

@@ -24,8 +24,9 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
+from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.held_storage import ADDING, Body, Kept
+from dllint.rules.memory.held_storage import ADDING, Body
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
