@@ -478,3 +478,51 @@ def test_what_a_base_of_another_package_may_count(
 
     assert len(found) == count
     assert all("`self.seed + (self.epoch_num - 1) * 4 + worker_id`" in one.text for one in found)
+
+
+ENDLESS = """\
+import numpy as np
+from torch.utils.data import DataLoader, IterableDataset
+
+class Replay(IterableDataset):
+    def sample(self):
+        return np.random.rand()
+
+    def __iter__(self):
+{body}
+
+def start(worker_id):
+    np.random.seed({seed})
+
+def main():
+    batches = iter(DataLoader(Replay(), num_workers=4, worker_init_fn=start))
+    for step in range(100):
+        print(next(batches))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "seed", "count"),
+    [
+        pytest.param(["while True:", "    yield self.sample()"], "worker_id + 3", 0, id="without end"),
+        pytest.param(["while True:", "    yield self.sample()"], "3", 1, id="the same in all workers"),
+        pytest.param(["for _ in range(9):", "    yield self.sample()"], "worker_id + 3", 1, id="an epoch ends"),
+        pytest.param(
+            ["while True:", "    x = self.sample()", "    if x > 1:", "        break", "    yield x"],
+            "worker_id + 3",
+            1,
+            id="a loop that may end",
+        ),
+        pytest.param(
+            ["while True:", "    x = self.sample()", "    if x > 1:", "        return", "    yield x"],
+            "worker_id + 3",
+            1,
+            id="a function that may end",
+        ),
+    ],
+)
+def test_workers_whose_dataset_never_ends_are_seeded_once(
+    body: list[str], seed: str, count: int, told: Callable[..., Any]
+) -> None:
+    text = ENDLESS.format(body="\n".join(f"        {line}" for line in body), seed=seed)
+    assert len(told({"train.py": text}, select=["DLL603"])) == count

@@ -17,6 +17,7 @@ from dllint.project.loaders import Loader
 from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
+from dllint.rules.data.endless_datasets import never_ends
 from dllint.rules.data.seeded_draws import may_draw
 from dllint.rules.data.training_loops import TrainingLoops
 from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, conditional, holds_rank
@@ -41,7 +42,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             of_items.add((one, loader), (one.file.path, one.written.scope))
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
-            if loader.flag("persistent_workers"):
+            if _seeds_once(project, loader):
                 # Workers seed only once: a later epoch continues where the last one ended.
                 alike = loader.workers().count != 1
                 repeated = [
@@ -69,11 +70,16 @@ def _repeated(seedings: list[Seeding]) -> list[Seeding]:
     ]
 
 
+def _seeds_once(project: Project, loader: Loader) -> bool:
+    """Whether workers live as long as the training, so that none starts again with the seed of the last epoch."""
+    return bool(loader.flag("persistent_workers")) or never_ends(project, loader)
+
+
 def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -> Finding:
     first = min(seedings, key=lambda one: one.constancy != "constant")
     several = any(loader.workers().count != 1 for loader in loaders)
     alike = first.constancy == "constant" and several
-    lasting = all(loader.flag("persistent_workers") for loader in loaders)
+    lasting = all(_seeds_once(project, loader) for loader in loaders)
     evaluating = all(_evaluates(project, loader) for loader in loaders)
     families = {family for one in seedings for family in one.seeder.families}
     idle = not any(may_draw(project, loader, families) for loader in loaders)
