@@ -209,7 +209,7 @@ class LoaderContents:
             return
         hidden = {_key(one) for one in self.world.values.attribute(loader.cls, argument)}
         for value in self.world.values.attribute(Instance(loader.cls, loader.file, loader.call), argument):
-            if _key(value) not in hidden and not isinstance(value, Unknown):
+            if _key(value) not in hidden and not isinstance(value, (External, Unknown)):
                 yield value
 
     @staticmethod
