@@ -82,6 +82,8 @@ def test_a_pinned_package_excludes_the_pythons_that_it_was_not_built_for(
         ("README__md", "conda create -y -n rows python=3.8 && conda activate rows\n", "3.8"),
         ("README__md", "Needs Python 3.7 and CUDA.\n", "3.7"),
         ("README__md", "Requirements: PyTorch 1.7.1, Python 3.6+\n", "3.9"),
+        ("README__md", "Requires Python<3.12\n", "3.11"),
+        ("readme_IN_INSTALL__md", "conda create -n rows python=3.8\n", "3.8"),
         ("README__md", "`pip install torch==2.4.0`\n", "3.12"),
         # not required, or not Python's version
         ("setup__py", 'setup(extras_require={"old": ["torch==1.7"]})', "3.14"),
