@@ -110,7 +110,9 @@ def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
         if isinstance(value, Const) and isinstance(value.value, str):
             name = _absolute(world, file, index, site, value.value)
             path = world.imports.find(file, name, 0) if name is not None else None
-            found.append(Module(path) if path is not None else External(value.value) if value.value == name else UNKNOWN)
+            found.append(
+                Module(path) if path is not None else External(value.value) if value.value == name else UNKNOWN
+            )
         elif isinstance(value, Pattern):
             prefix = _absolute(world, file, index, site, value.prefix)
             fitting = world.imports.fitting(file, replace(value, prefix=prefix)) if prefix is not None else []
