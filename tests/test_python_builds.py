@@ -31,6 +31,8 @@ def newest(root: Path, **files: str) -> str:
         ("torch==1.13.1 --hash=sha256:00", "3.11"),
         ("torch==1.7.1", "3.9"),
         ("torch==0.4.1", "3.7"),
+        ("torch==1.0.1.post2", "3.7"),
+        ("torch==0.3.0_4", "3.7"),
         ("torchvision==0.15.2", "3.11"),
         ("tensorflow-gpu==2.8.4", "3.10"),
         ("dgl<2", "3.11"),

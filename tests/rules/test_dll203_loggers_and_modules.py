@@ -73,7 +73,9 @@ test_found, test_silent = in_one_file(
         "a function of a module by a text": kept(
             'importlib.import_module("scipy").load', setup="import importlib", mark=""
         ),
-        "a function of any module": kept("importlib.import_module(sys.argv[1]).load", setup="import importlib", mark=""),
+        "a function of any module": kept(
+            "importlib.import_module(sys.argv[1]).load", setup="import importlib", mark=""
+        ),
         "what a module makes": kept("json.loads('[]')", mark=""),
         "a run of wandb, which pickles itself": kept("wandb.init()", mark=""),
         "a name": kept("logger.__class__.__name__", mark=""),
