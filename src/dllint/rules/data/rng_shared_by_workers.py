@@ -178,7 +178,9 @@ def _of_numpy(
     project: Project, run: WorkerRun, draws: list[tuple[SourceFile, int]], loaders: list[Loader], old: Old
 ) -> Finding:
     call = run.file.calls[draws[0][1]]
-    forks = (project.place(hop) for loader in loaders for hop in own_process(project.regimes(loader)))
+    beside = [own_process(project.regimes(loader)) for loader in loaders]
+    forks = (project.place(hop) for hops in beside for hop in hops)
+    minor = old.said or all(beside) or not any(_is_reached(project, loader) for loader in loaders)
     others = (Place(file.path, file.calls[index].span, "workers draw from it here too") for file, index in draws[1:])
     return Finding(
         CODE,
@@ -193,7 +195,7 @@ def _of_numpy(
         trace=project.trace(run.hops),
         related=tuple(dict.fromkeys((*others, *(_started(project, loader) for loader in loaders), *forks))),
         statement=call.statement,
-        severity="info" if old.said or not any(_is_reached(project, loader) for loader in loaders) else "warning",
+        severity="info" if minor else "warning",
     )
 
 
