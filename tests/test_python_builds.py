@@ -31,6 +31,8 @@ def newest(root: Path, **files: str) -> str:
         ("torch==1.13.1 --hash=sha256:00", "3.11"),
         ("torch==1.7.1", "3.9"),
         ("torch==0.4.1", "3.7"),
+        ("torch==1.0.1.post2", "3.7"),
+        ("torch==0.3.0_4", "3.7"),
         ("torchvision==0.15.2", "3.11"),
         ("tensorflow-gpu==2.8.4", "3.10"),
         ("dgl<2", "3.11"),
@@ -82,6 +84,8 @@ def test_a_pinned_package_excludes_the_pythons_that_it_was_not_built_for(
         ("README__md", "conda create -y -n rows python=3.8 && conda activate rows\n", "3.8"),
         ("README__md", "Needs Python 3.7 and CUDA.\n", "3.7"),
         ("README__md", "Requirements: PyTorch 1.7.1, Python 3.6+\n", "3.9"),
+        ("README__md", "Requires Python<3.12\n", "3.11"),
+        ("readme_IN_INSTALL__md", "conda create -n rows python=3.8\n", "3.8"),
         ("README__md", "`pip install torch==2.4.0`\n", "3.12"),
         # not required, or not Python's version
         ("setup__py", 'setup(extras_require={"old": ["torch==1.7"]})', "3.14"),

@@ -26,7 +26,7 @@ _TOOLS = re.compile(r"dev|test|doc|rtd|lint|ci(?![a-z])|build|optional|extra|exa
 _YAML = re.compile(r"[\w.-]+\.ya?ml\Z")
 _CONDA = re.compile(r"^dependencies:[ \t]*\n((?:[ \t#-].*\n|\n)*)", re.MULTILINE)
 _FOLDERS = ("", "requirements", "conda", "dependencies", "docker", "environment", "environments", "installation")
-_DOCUMENTS = ("docs", "doc")
+_DOCUMENTS = ("docs", "doc", "documentation", "readme")
 """The folders of documents. Only the installation notes in them are read."""
 _BESIDE = re.compile(
     r"(?:tests?|docs?|examples?|tools?|tutorials?|third[-_]?party|3rd[-_]?party|vendor|external)s?\Z", re.I

@@ -7,6 +7,7 @@ run on Python 3.14, whatever its `requires-python` allows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
@@ -19,6 +20,9 @@ ANY = 99
 """Stands for the newest minor version where none is known to be the last."""
 _PATCHES = range(5)
 """The patch releases that specifiers are compared with; no minor release of these packages had more than five."""
+
+_POST = re.compile(r"\.post\d+|(?<=\d)_\d+")
+"""A release that was built again for the same versions of Python: 1.0.1.post2, 0.3.0_4."""
 
 # For each major version: the number of its last minor version, and from which minor version on there are builds for
 # which Python 3 minor version. From the names of the files on PyPI and download.pytorch.org, November 2026; torch's
@@ -110,7 +114,7 @@ def _newest(one: Declared) -> int:
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     try:
-        allowed = SpecifierSet(one.versions)
+        allowed = SpecifierSet(_POST.sub("", one.versions))
     except InvalidSpecifier:
         return ANY
     found = [newest for version, newest in _releases(one.package) if allowed.contains(version, prereleases=True)]

@@ -22,14 +22,17 @@ _SAID = re.compile(
     r"(?<![\d.])(?P<version>\d+\.\d+(?:\.\d+)*)",
     re.IGNORECASE,
 )
-_MORE_BEFORE = re.compile(r"least|above|newer|later|higher|greater|since|minimum|support|[>≥<~]", re.IGNORECASE)
+_MORE_BEFORE = re.compile(r"least|above|newer|later|higher|greater|since|minimum|support|[>≥~]", re.IGNORECASE)
 _MORE_AFTER = re.compile(
     r"\s*(?:\+|\.x|[-~–/,|]\s*v?\d|to\s+v?\d|is not|"
     r"[^.;]*\b(?:newer|later|higher|above|greater|upwards?|onwards?|more recent)\b)",
     re.IGNORECASE,
 )
 """What leaves other versions than the one named: "1.4+", "1.4 or later", "1.4 to 1.9"."""
-
+_LESS = re.compile(r"<\s*=|≤|<")
+_NEEDED = re.compile(r"compatib|requir|need|test|works?\b|install|\A\W*\Z", re.IGNORECASE)
+_CASE = re.compile(r"\b(?:for|if|when|under|not?|users?)\b|n't", re.IGNORECASE)
+"""The rest of a sentence tells what to do with such a version: "for PyTorch < 1.0, build …"."""
 
 _NEAR = 20
 """How many characters around a version may speak of it."""
@@ -55,7 +58,7 @@ def speaks_of_versions(name: str) -> bool:
 
 def named_versions(text: str) -> Iterator[Named]:
     """Return what the commands of a text install in a certain version, and the versions of Python and torch that its
-    sentences name. Words that leave other versions, "1.4 or later", name a lower bound."""
+    sentences name. Words that leave other versions, "1.4 or later", name a bound."""
     parts = _COMMAND.split(_CONTINUED.sub(" ", text))
     for word in (word for words in parts[1::2] for word in words.split()):
         wheel = _WHEEL.match(word.rpartition("/")[2]) if "/" in word and word.endswith(".whl") else None
@@ -65,5 +68,10 @@ def named_versions(text: str) -> Iterator[Named]:
     for found in _SAID.finditer(text):
         before = text[max(0, found.start() - _NEAR) : found.start()].rpartition("\n")[2]
         after = text[found.end() : found.end() + 2 * _NEAR].partition("\n")[0]
+        less = _LESS.search(found["between"])
+        if less is not None and ">" not in found["between"]:
+            if _NEEDED.search(before) and not _CASE.search(f"{before}|{re.split('[.;]', after, maxsplit=1)[0]}"):
+                yield Named(f"{found['name']}{'<' if less[0] == '<' else '<='}{found['version']}", True)
+            continue
         more = _MORE_BEFORE.search(before) or _MORE_BEFORE.search(found["between"]) or _MORE_AFTER.match(after)
         yield Named(f"{found['name']}{'>=' if more else '=='}{found['version']}{'' if more else '.*'}", True)

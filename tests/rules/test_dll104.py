@@ -210,7 +210,7 @@ def test_a_class_that_some_configuration_names_is_a_guess(told: Callable[..., An
     (known,) = told(
         {
             **files,
-            "main.py": ROUTINE.replace("get_model(settings)", "Other()").replace(
+            "main.py": ROUTINE.replace("test(get_model(settings))", "test(Other())").replace(
                 "import multiprocessing\n", "import multiprocessing\nfrom pkg.data import Other\n"
             ),
         },

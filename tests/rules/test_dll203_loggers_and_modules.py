@@ -58,6 +58,9 @@ test_found, test_silent = in_one_file(
         "a module of a parameter": kept("library", ", library", "np"),
         "a module by default": kept("library", ", library=json"),
         "a module of one of two": kept("np if library else json", ", library", "True"),
+        "a module inside a package": kept("np.random"),
+        "a module by a text": kept('importlib.import_module("scipy")', setup="import importlib"),
+        "a module by any text": kept("importlib.import_module(sys.argv[1])", setup="import importlib"),
     },
     {
         "a logger": kept("logging.getLogger(__name__)", mark=""),
@@ -66,6 +69,13 @@ test_found, test_silent = in_one_file(
             "logger", setup="logger.remove()\nlogger.add(write)\n\ndef write(text):\n    pass", mark=""
         ),
         "a function of a module": kept("np.zeros", mark=""),
+        "a function of a module inside": kept("np.random.rand", mark=""),
+        "a function of a module by a text": kept(
+            'importlib.import_module("scipy").load', setup="import importlib", mark=""
+        ),
+        "a function of any module": kept(
+            "importlib.import_module(sys.argv[1]).load", setup="import importlib", mark=""
+        ),
         "what a module makes": kept("json.loads('[]')", mark=""),
         "a run of wandb, which pickles itself": kept("wandb.init()", mark=""),
         "a name": kept("logger.__class__.__name__", mark=""),

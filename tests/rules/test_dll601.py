@@ -333,3 +333,31 @@ def test_asking_in_init_is_pointed_out(told: Callable[..., Any]) -> None:
 
     assert "`__init__` runs in the main process" in finding.help
     assert finding.related[0].span.line == 10
+
+
+@pytest.mark.parametrize(
+    ("made", "body", "found"),
+    [
+        ("ChainDataset([Rows([1]), Rows([2])])", "return iter(self.rows)", True),
+        ("ChainDataset(Rows([one]) for one in range(9))", "return iter(self.rows)", True),
+        ("chained([Rows([1])])", "return iter(self.rows)", True),
+        ("ChainDataset([Rows([1])])", "return iter(self.rows[torch.utils.data.get_worker_info().id :: 3])", False),
+        ("Reversed(ChainDataset([Rows([1])]))", "return iter(self.rows)", False),
+    ],
+)
+def test_datasets_one_after_the_other(made: str, body: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = (
+        HEAD
+        + "from torch.utils.data import ChainDataset\n"
+        + CLASS
+        + f"    def __iter__(self):\n        {body}\n"
+        + "\ndef chained(parts):\n    return ChainDataset(parts)\n"
+        + "\nclass Reversed(IterableDataset):\n    def __init__(self, inner):\n        self.inner = inner\n\n"
+        + "    def __iter__(self):\n        for row in self.inner:\n            if hash(row) % 3 == worker():\n"
+        + "                yield row\n"
+        + "\ndef worker():\n    return torch.utils.data.get_worker_info().id\n"
+        + f"\nloader = DataLoader({made}, num_workers=3)\n"
+    )
+
+    line = text[: text.index("def __iter__")].count("\n") + 1
+    assert findings({"rows.py": text}, **SELECT) == ({("rows.py", line, "DLL601")} if found else set())

@@ -49,6 +49,58 @@ def train(dataset, model):
         for batch in loader:
             {STEP}
 """,
+    "a helper that makes another loader in the loop": f"""
+def loader_of(dataset, shuffle):
+    sampler = DistributedSampler(dataset, shuffle=shuffle)
+    return DataLoader(dataset, sampler=sampler, num_workers=4)
+
+def evaluate(model, rows):
+    for batch in loader_of(rows, False):
+        model(batch)
+
+def train(dataset, rows, model):
+    loader = loader_of(dataset, True)
+    for epoch in range(10):  # DLL610
+        for batch in loader:
+            {STEP}
+        evaluate(model, rows)
+""",
+    "a progress bar of the project": f"""
+class Progress:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        self.inner = iter(self.rows)
+        return self
+
+    def __next__(self):
+        return next(self.inner)
+
+def loader_of(dataset, shuffle=False, kind=DataLoader, **options):
+    if shuffle:
+        return kind(dataset, sampler=DistributedSampler(dataset), **options)
+    return kind(dataset, **options)
+
+class Solver:
+    def __init__(self, data):
+        self.loader = data["train"]
+
+    def train(self, model, rows):
+        for epoch in range(10):  # DLL610
+            self.run(epoch, model)
+            for batch in loader_of(rows):
+                model(batch)
+
+    def run(self, epoch, model):
+        loader = self.loader
+        loader.epoch = epoch
+        for batch in enumerate(Progress(loader)):
+            {STEP}
+
+def main(dataset, model, rows):
+    Solver({{"train": loader_of(dataset, shuffle=True, num_workers=4)}}).train(model, rows)
+""",
     "while": f"""
 def train(dataset, model, steps):
     loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
@@ -480,6 +532,17 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "a helper that also makes the loader before the loop": f"""
+def loader_of(dataset, shuffle):
+    sampler = DistributedSampler(dataset, shuffle=shuffle)
+    return DataLoader(dataset, sampler=sampler, num_workers=4)
+
+def train(dataset, rows, model):
+    print(len(loader_of(rows, True)))
+    for epoch in range(10):
+        for batch in loader_of(dataset, True):
+            {STEP}
+""",
     "a prefetcher that is made once": f"""
 class Prefetcher:
     def __init__(self, loader):

@@ -19,6 +19,10 @@ from dllint.linking.source import SourceFile
 _ALL = "__all__"
 
 
+_END = (1 << 30, 0)
+"""After the last line of any file."""
+
+
 class Imports:
     """Resolves modules and their members."""
 
@@ -92,7 +96,8 @@ class Imports:
         if file is None:
             return ()
         if self.world.symbols.binds(file, name):
-            return self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
+            # Others import what the module's last statements leave: `class Rows(Rows)` replaces an import.
+            return self.world.values.name(name, Site(file, 0, 0, _END, None))
         return self.star(file, name) or ()
 
     def names(self, path: str) -> list[str]:

@@ -133,7 +133,7 @@ class Symbols:
     def _in_module(self, name: str, file: SourceFile, region: int) -> Meaning:
         """Return the meaning of a name in functions of a module that do not bind it; inside a comprehension it depends
         on the region."""
-        bound = file.bindings(0).get(name, [])
+        bound = _without_replaced(file.bindings(0).get(name, []))
         clauses = any(_is_clause(binding) for binding in bound)
         key = (file.path, region if clauses else 0, name)
         found = self._of_modules.get(key)
@@ -278,6 +278,18 @@ class Symbols:
             return True
         halves[key] = entry.holds
         return False
+
+
+def _without_replaced(bindings: list[Binding]) -> list[Binding]:
+    """Return the bindings of a module's name without the imports that a class or function replaces at once:
+    `class Rows(Rows)`."""
+    made = (binding for binding in reversed(bindings) if binding.kind in ("class", "def"))
+    last = next((one for one in made if one.event is not None and not one.event.region), None)
+    return [one for one in bindings if last is None or one.kind != "import" or not _precedes(one, last)]
+
+
+def _precedes(one: Binding, other: Binding) -> bool:
+    return one.event is not None and other.event is not None and one.event.span.start < other.event.span.start
 
 
 def _is_clause(binding: Binding) -> bool:

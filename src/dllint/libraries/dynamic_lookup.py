@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
@@ -107,14 +108,43 @@ def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
     anyone = _any_imported(file, index, site)
     for value in first_argument(world, file, index, site) or ():
         if isinstance(value, Const) and isinstance(value.value, str):
-            name = value.value.lstrip(".")
-            path = world.imports.find(file, name, len(value.value) - len(name))
-            found.append(Module(path) if path is not None else External(name) if value.value == name else UNKNOWN)
+            name = _absolute(world, file, index, site, value.value)
+            path = world.imports.find(file, name, 0) if name is not None else None
+            found.append(
+                Module(path) if path is not None else External(value.value) if value.value == name else UNKNOWN
+            )
         elif isinstance(value, Pattern):
-            found += world.imports.fitting(file, value) or [anyone]
+            prefix = _absolute(world, file, index, site, value.prefix)
+            fitting = world.imports.fitting(file, replace(value, prefix=prefix)) if prefix is not None else []
+            found += fitting or [anyone]
         else:
             found.append(anyone)
     return tuple(dict.fromkeys(found)) or None
+
+
+def _absolute(world: Engine, file: SourceFile, index: int, site: Site, name: str) -> str | None:
+    """Return the whole name of a module that `import_module(name, package)` names, or of the beginning of its name;
+    None if the package is not known."""
+    plain = name.lstrip(".")
+    up = len(name) - len(plain) - 1
+    if up < 0:
+        return name
+    given = world.actuals(file, index, site.frame)
+    actual = given.keywords.get("package") or (given.positional[1] if len(given.positional) > 1 else None)
+    package = _package(world, file, actual.expr, actual.site) if actual and actual.expr and actual.site else None
+    parts = package.split(".") if package else []
+    return ".".join((*parts[: len(parts) - up], plain)) if len(parts) > up else None
+
+
+def _package(world: Engine, file: SourceFile, expr: Expr, site: Site) -> str | None:
+    own = world.index.module_name(file.path)
+    if expr == Name("__name__"):
+        return own
+    if expr == Name("__package__"):
+        return own if file.path.endswith("__init__.py") else own.rpartition(".")[0]
+    values = world.values.evaluate(expr, site)
+    only = values[0] if len(values) == 1 else None
+    return only.value if isinstance(only, Const) and isinstance(only.value, str) else None
 
 
 def _any_imported(file: SourceFile, index: int, site: Site) -> Instance:

@@ -105,6 +105,14 @@ CYTHON = always("TypeError: no default __reduce__ due to non-trivial __cinit__")
 
 GENERATOR = Refusal("a generator", instance("generator"), "iterator")
 MODULE = Refusal("a module", instance("module"), "module")
+INNER_MODULES = frozenset(
+    {
+        *("numpy.random", "numpy.linalg", "numpy.fft", "os.path", "PIL.Image", "matplotlib.pyplot", "scipy.ndimage"),
+        *("torch.nn", "torch.nn.functional", "torch.cuda", "torch.distributed"),
+        *("torchvision.transforms", "torchvision.transforms.functional", "torchvision.datasets"),
+    }
+)
+"""Modules that programs reach through their package, without an import by their whole name."""
 RUN_TIME_CLASS = Refusal(
     "a class that is made at run time",
     always("PicklingError: Can't pickle <class '…'>: attribute lookup … on … failed"),

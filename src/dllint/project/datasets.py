@@ -74,6 +74,13 @@ class Datasets:
         """Whether a class inherits from a library's wrapper of datasets."""
         return any(canonical(name) in WRAPPERS for name in self.world.hierarchy.externals(cls))
 
+    def unchained(self, values: Values) -> Iterator[Value]:
+        """The values, but for a ChainDataset of torch the datasets whose items it yields one after the other."""
+        for value in values:
+            of = value.of if isinstance(value, Instance) else None
+            chained = isinstance(of, External) and canonical(of.name) == "torch.utils.data.ChainDataset"
+            yield from self.expand((value,)) if chained else (value,)
+
     def expand(self, values: Values, fits: Callable[[Instance], bool] = lambda value: True) -> list[Instance]:
         """The project's dataset objects among the values and inside wrappers, each once, if `fits` accepts them.
 

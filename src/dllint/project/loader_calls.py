@@ -37,7 +37,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed, *_called_at_once(world, names)})
+    calls = sorted({*named, *unnamed, *_called_at_once(world, names), *_of_own_class(world, own)})
     made: set[Class] = set()
     for path, index in calls:
         file = world.files[path]
@@ -118,6 +118,16 @@ def _in_reach(world: World) -> Iterator[str]:
         package, _, rest = name.partition(".")
         if package in imported or not rest.rpartition(".")[2].islower():
             yield name
+
+
+def _of_own_class(world: World, loaders: list[Class]) -> Iterator[tuple[str, int]]:
+    """The calls by which a loader class of the project constructs its own class: `cls(rows)` in a class method,
+    `self.__class__(rows)`."""
+    lines = {base.key for cls in loaders for base in world.hierarchy.line(cls) if isinstance(base, Class)}
+    for file, index in (*world.called("cls"), *world.called("__class__")) if lines else ():
+        around = file.enclosing_class(file.calls[index].scope)
+        if around is not None and (file.path, around) in lines:
+            yield file.path, index
 
 
 def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:

@@ -62,6 +62,13 @@ class Iteration:
     unpacked: bool = False
 
 
+class Read(NamedTuple):
+    """A loader object that is iterated. `frame` is the activation that makes it, None if it is not known."""
+
+    loader: Loader
+    frame: Frame | None
+
+
 class _Loop(NamedTuple):
     """An expression that a statement iterates without a call."""
 
@@ -244,6 +251,9 @@ class Starting:
 
         `site` is where they are read.
         """
+        return (one.loader for one in self._objects(values, idle, site))
+
+    def _objects(self, values: Iterable[Value], idle: bool, site: Site | None = None) -> Iterator[Read]:
         for value in values:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
@@ -254,13 +264,14 @@ class Starting:
                 if lost and loader is not None and site is not None and works and not idle:
                     works = may_work(self.world, loader, site)
                 if loader is not None and works:
-                    yield loader
+                    yield Read(loader, frame)
 
-    def iterated(self, expr: Expr, site: Site, depth: int = 0, idle: bool = False) -> Iterator[Loader]:
-        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`.
+    def iterated(self, expr: Expr, site: Site) -> Iterator[Loader]:
+        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`."""
+        return (one.loader for one in self._iterated(expr, site, 0, False))
 
-        With `idle`, also those constructed with zero workers.
-        """
+    def _iterated(self, expr: Expr, site: Site, depth: int, idle: bool) -> Iterator[Read]:
+        """With `idle`, also the loaders constructed with zero workers."""
         if not self._loaders or limits.COUNTING_DEPTH.exceeded(depth):
             return
         for value in self.world.values.evaluate(expr, site):
@@ -268,23 +279,23 @@ class Starting:
                 continue
             loader = self._loaders.get((value.file.path, value.call))
             if loader is not None and loader.api.dataset:
-                yield from self.among((value,), idle, site)
+                yield from self._objects((value,), idle, site)
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
                 where = self.world.call_site(value.file, value.call, _activation(value, site))
                 inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE
                 for argument in value.file.calls[value.call].args:
                     if argument.keyword == "*":
-                        yield from self.among(self.held(argument.value, where), idle)
+                        yield from self._objects(self.held(argument.value, where), idle)
                     elif argument.keyword in (None, "iterable", "iterables"):
-                        yield from self.iterated(argument.value, where, depth + 1, idle)
-                        yield from self.among(self.held(argument.value, where), idle) if inside else ()
+                        yield from self._iterated(argument.value, where, depth + 1, idle)
+                        yield from self._objects(self.held(argument.value, where), idle) if inside else ()
             elif loader is None and isinstance(value.of, Class):
                 yield from self._iterated_by(value, value.of, depth, idle)
 
-    def gone_through(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
+    def gone_through(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Read]:
         """The loaders that iterating an expression reaches, also through the `__iter__` of the project's own classes
         and its generators."""
-        yield from self.iterated(expr, site, idle=True)
+        yield from self._iterated(expr, site, 0, True)
         if limits.COUNTING_DEPTH.exceeded(depth):
             return
         for function, frame in self.iterating(expr, site):
@@ -320,7 +331,7 @@ class Starting:
                     if argument.keyword in (None, "iterable", "iterables"):
                         yield from self.iterating(argument.value, where, depth + 1)
 
-    def _iterated_by(self, value: Instance, cls: Class, depth: int, idle: bool) -> Iterator[Loader]:
+    def _iterated_by(self, value: Instance, cls: Class, depth: int, idle: bool) -> Iterator[Read]:
         """The loaders that an iteration reads through an object whose class inherits from a progress bar or similar
         iterator."""
         if value.file is None or value.call < 0 or self.world.hierarchy.method(cls, "__iter__") is not None:
@@ -329,7 +340,7 @@ class Starting:
         found = reaching(self.world, cls, self.world.made_with(value), making, _is_iterator)
         for actual in (*found.actuals.positional, found.actuals.keywords.get("iterable")) if found is not None else ():
             if actual is not None and actual.expr is not None and actual.site is not None:
-                yield from self.iterated(actual.expr, actual.site, depth + 1, idle)
+                yield from self._iterated(actual.expr, actual.site, depth + 1, idle)
 
     @staticmethod
     def _goes_on(value: Instance, in_place: bool) -> bool:

@@ -3,14 +3,14 @@ default."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.linking.conditions import path_atoms
-from dllint.project.arrivals import Arrival
+from dllint.project.arrivals import Arrival, Hop
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import StartMethods
 from dllint.project.unread_loaders import only_asked
@@ -31,6 +31,8 @@ class Regime:
         arrival: the call chain from the launcher, for "inherited" and "program".
         workers: the worker count along that chain.
         only: for "default", whether no target has another default.
+        beside: for "default", the call that comes to the loader outside of the processes that the program launches
+            for the same code: `if distributed: mp.spawn(main, …) else: main(…)`.
     """
 
     method: str
@@ -39,6 +41,7 @@ class Regime:
     workers: Workers
     where: str = ""
     only: bool = False
+    beside: Hop | None = None
 
     @property
     def shown(self) -> bool:
@@ -121,7 +124,36 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         return
     # Two guesses at once are too many: that the mapping sets workers, and that a target's default is in force.
     if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
-        yield from default_regimes(world, workers)
+        beside = next(filter(None, (_also_called(world, methods, arrival) for arrival in arrivals)), None)
+        yield from (replace(one, beside=beside) for one in default_regimes(world, workers))
+
+
+def _also_called(world: World, methods: StartMethods, arrival: Arrival) -> Hop | None:
+    """Return the call by which the function that launches processes runs the same code in its own process."""
+    launch = arrival.origin.launch
+    if launch is None:
+        return None
+    here = (launch.file, launch.file.calls[launch.call].scope)
+    step: Arrival | None = arrival
+    while step is not None:
+        for caller in world.calls.callers(Function(step.file, step.scope)):
+            if caller.call >= 0 and not caller.guessed and (caller.file, caller.file.calls[caller.call].scope) == here:
+                site = world.call_site(caller.file, caller.call, caller.frame.parent)
+                if not (methods.launches.at(caller.file, caller.call) or world.impossible(site)):
+                    call = caller.file.calls[caller.call]
+                    return Hop(caller.file, call.span, "this call launches no process: its workers start by fork")
+        step = step.previous
+    return None
+
+
+def own_process(regimes: Iterable[Regime]) -> list[Hop]:
+    """The calls outside of launched processes from which workers are forked."""
+    return [one.beside for one in regimes if one.beside is not None and one.method == "fork"]
+
+
+def decisive(regimes: list[Regime]) -> list[Regime]:
+    """The regimes that the project shows to occur; all if it shows none."""
+    return [one for one in regimes if one.shown or one.beside] or regimes
 
 
 def _set_by_constructor(world: World, methods: StartMethods, arrival: Arrival, workers: Workers) -> str:

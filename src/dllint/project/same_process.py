@@ -109,26 +109,40 @@ def stepped(here: Reached, index: int, target: Target) -> Reached:
     return Reached(target.function.file, target.function.scope, target.frame, calls)
 
 
-def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
+def ways_to(
+    world: World, file: SourceFile, index: int, frames: Iterable[Frame | None] = (None,)
+) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
     """The scopes from which calls and launches lead to a call, each with its calls that do.
 
     A function passed to an external API is not followed: it is unknown in which process that calls it.
+
+    Args:
+        world: the project.
+        file: the file of the call.
+        index: the call.
+        frames: the activations in which the call is of interest; None for any.
     """
     found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
-    queue = deque([(file, index)])
+    queue = deque([(file, index, frozenset(frames))])
+    followed: set[tuple[str, int, frozenset[Frame | None]]] = set()
     while queue and not limits.PROCESS_FUNCTIONS.reached(len(found)):
-        where, inner = queue.popleft()
+        where, inner, within = queue.popleft()
         scope = where.calls[inner].scope
         # A lambda or a class body is attributed to the function around it.
         while scope > 0 and where.scopes[scope].kind != "function":
             scope = where.scopes[scope].parent
         ways = found.setdefault((where.path, scope), [])
-        if (where, inner) in ways:
+        if (where, inner) not in ways:
+            ways.append((where, inner))
+        if scope == 0 or (where.path, scope, within) in followed:
             continue
-        ways.append((where, inner))
-        if len(ways) == 1 and scope > 0:
-            callers = world.calls.callers(Function(where, scope))
-            queue.extend((caller.file, caller.call) for caller in callers if caller.call >= 0 and _known(caller))
+        followed.add((where.path, scope, within))
+        anyone = any(one is None or one.call is None for one in within)
+        for caller in world.calls.callers(Function(where, scope)):
+            made = (caller.file.path, caller.call)
+            outer = frozenset(one.parent for one in within if one is not None and one.call == made)
+            if caller.call >= 0 and _known(caller) and (anyone or outer):
+                queue.append((caller.file, caller.call, _UNKNOWN if anyone else outer))
     return found
 
 

@@ -11,6 +11,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.project.regimes import decisive, own_process
 from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
@@ -52,7 +53,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         workers = loader.workers()
         if not regimes or (workers.count == 1 and loader.flag("persistent_workers")):
             continue
-        methods = {regime.method for regime in [regime for regime in regimes if regime.shown] or regimes}
+        methods = {regime.method for regime in decisive(regimes)}
         for shared in generators.shared(loader):
             # DLL206 reports a torch.Generator that is pickled to workers: it never arrives there.
             if "fork" in methods or not (shared.forked or shared.api.family == "torch"):
@@ -177,6 +178,9 @@ def _of_numpy(
     project: Project, run: WorkerRun, draws: list[tuple[SourceFile, int]], loaders: list[Loader], old: Old
 ) -> Finding:
     call = run.file.calls[draws[0][1]]
+    beside = [own_process(project.regimes(loader)) for loader in loaders]
+    forks = (project.place(hop) for hops in beside for hop in hops)
+    minor = old.said or all(beside) or not any(_is_reached(project, loader) for loader in loaders)
     others = (Place(file.path, file.calls[index].span, "workers draw from it here too") for file, index in draws[1:])
     return Finding(
         CODE,
@@ -189,9 +193,9 @@ def _of_numpy(
             "old": old.text,
         },
         trace=project.trace(run.hops),
-        related=tuple(dict.fromkeys((*others, *(_started(project, loader) for loader in loaders)))),
+        related=tuple(dict.fromkeys((*others, *(_started(project, loader) for loader in loaders), *forks))),
         statement=call.statement,
-        severity="info" if old.said or not any(_is_reached(project, loader) for loader in loaders) else "warning",
+        severity="info" if minor else "warning",
     )
 
 

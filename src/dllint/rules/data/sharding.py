@@ -104,7 +104,7 @@ class Sharding:
         if self._split_outside(loader):
             return []
         found = []
-        for value in loader.datasets():
+        for value in self.project.datasets.unchained(loader.datasets()):
             if isinstance(value, Instance) and isinstance(value.of, Class):
                 judged = self._judged(value, value.of)
                 if judged is not None and judged not in found:

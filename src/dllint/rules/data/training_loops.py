@@ -195,7 +195,7 @@ class TrainingLoops:
             for taken, site in self._taking(file, scope, around):
                 for function, frame in self.starting.iterating(taken.iterable, site):
                     for batches, inner in self._repeating(function, frame):
-                        for loader in self.starting.gone_through(batches.iterable, inner):
+                        for loader, _ in self.starting.gone_through(batches.iterable, inner):
                             found.setdefault((loader.file.path, loader.call), []).append((batches, taken))
         return found
 
@@ -251,7 +251,7 @@ class TrainingLoops:
     def _add(self, found: dict[tuple[str, int], list[BatchLoop]], batches: BatchLoop) -> None:
         event = batches.event
         site = Site(batches.file, batches.scope, event.region, event.span.start, None)
-        through = {(one.file.path, one.call) for one in self.starting.gone_through(batches.iterable, site)}
+        through = {(one.file.path, one.call) for one, _ in self.starting.gone_through(batches.iterable, site)}
         for loader in sorted(through):
             found.setdefault(loader, []).append(batches)
 
@@ -266,7 +266,7 @@ class TrainingLoops:
         """The loops over epochs around a loop over batches, also in callers, each with the activation of the
         function that iterates the batches."""
         file, scope = batches.file, batches.scope
-        made = ways_to(self.world, loader.file, loader.call)
+        made = ways_to(self.world, loader.file, loader.call, self._frames(loader, batches) or (None,))
         region, stop = self._epochs(made, file, scope, batches.around)
         if region is not None:
             yield EpochLoop(file, scope, region, batches), None
@@ -323,12 +323,19 @@ class TrainingLoops:
             if event.value == loop.expr and event.detail != "comp"
         )
 
+    def _frames(self, loader: Loader, batches: BatchLoop) -> set[Frame | None]:
+        """The activations that make the objects of a loader whose batches a loop takes."""
+        event = batches.event
+        site = Site(batches.file, batches.scope, event.region, event.span.start, None)
+        found = self.starting.gone_through(batches.iterable, site)
+        return {frame for one, frame in found if one.call == loader.call and one.file is loader.file}
+
     def _goes_through(self, loader: Loader, batches: BatchLoop, frame: Frame) -> bool:
         event = batches.event
         site = Site(batches.file, batches.scope, event.region, event.span.start, frame)
         return any(
             one.call == loader.call and one.file is loader.file
-            for one in self.starting.gone_through(batches.iterable, site)
+            for one, _ in self.starting.gone_through(batches.iterable, site)
         )
 
     def _trains(self, batches: BatchLoop, frame: Frame | None) -> bool:

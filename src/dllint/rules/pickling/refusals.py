@@ -22,12 +22,14 @@ from dllint.inference.values import (
 )
 from dllint.libraries import contexts
 from dllint.libraries.builtin_functions import CLASS_MAKERS
+from dllint.libraries.dynamic_lookup import IMPORTING
 from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, UNPICKLABLE_FUNCTIONS, canonical
 from dllint.libraries.loguru import LOGGER, METHOD
 from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import (
     CACHED,
     GENERATOR,
+    INNER_MODULES,
     MODULE,
     RUN_TIME_CLASS,
     WRAPPED_BY_CLASS,
@@ -47,20 +49,23 @@ PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 
 class ImportedModules:
-    """The modules from outside that the project imports by `import package.module`, and the packages around them."""
+    """The modules from outside that the project imports by `import package.module` or `import_module("package")`, and
+    the packages around them, and modules that their package imports itself."""
 
     def __init__(self, project: Project) -> None:
-        imported = (
+        imported = {
             entry.module
             for file in project.world.files.values()
             for _, _, entry in file.imports()
             if entry.name is None and not entry.level
-        )
-        self.names = frozenset(
-            ".".join(parts[:end])
-            for parts in {tuple(name.split(".")) for name in imported}
-            for end in range(1, len(parts) + 1)
-        )
+        }
+        for name in IMPORTING:
+            for file, index in project.world.called(name.rpartition(".")[2]):
+                for value in project.evaluate_argument(file, index, 0, "name", None) or ():
+                    if isinstance(value, Const) and isinstance(value.value, str):
+                        imported.add(value.value)
+        inside = (tuple(name.split(".")) for name in imported)
+        self.names = INNER_MODULES | {".".join(parts[:end]) for parts in inside for end in range(1, len(parts) + 1)}
 
 
 def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None:
@@ -91,6 +96,8 @@ def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None
     name = canonical(value.of.name)
     if name in project.settings.unpicklable or value.of.name in project.settings.unpicklable:
         return named(name)
+    if name in IMPORTING:
+        return MODULE
     if name in FILE_MODES:
         return _opened(project, name, value)
     if name in CACHES:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
+from dllint.project.regimes import decisive, own_process
 from dllint.rules.causes import Causes
 from dllint.rules.stores.handles_of_processes import InProcesses, handles_of_processes
 from dllint.rules.stores.lazy_opening import lazy_opening
@@ -24,9 +25,7 @@ CODE = "DLL402"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Shared] = Causes()
     for loader in project.loaders:
-        regimes = project.regimes(loader)
-        decisive = [regime for regime in regimes if regime.shown] or regimes
-        if any(regime.method == "fork" for regime in decisive):
+        if any(regime.method == "fork" for regime in decisive(project.regimes(loader))):
             for shared in shared_handles(project, loader):
                 causes.add(shared, *_caused_by(shared))
     for found in causes:
@@ -61,6 +60,7 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         touch = (project.place(shared.touch),)
     loaders = dict.fromkeys(project.loader_place(one.loader) for one in found)
     others = {(one.file.path, one.call): one for one in found if one.call != shared.call}
+    forks = (project.place(hop) for one in found for hop in own_process(project.regimes(one.loader)))
     too = (Place(one.file.path, one.file.calls[one.call].span, f"{one.label} too") for one in others.values())
     return Finding(
         CODE,
@@ -71,17 +71,19 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         severity=_severity(project, found),
         start_methods=("fork",),
         trace=project.trace(shared.hops) if shared.touch is None else (),
-        related=(*touch, *too, *loaders),
+        related=(*touch, *too, *loaders, *dict.fromkeys(forks)),
         fixes=lazy_opening(project, shared) if shared.touch is None and not others else (),
         statement=call.statement,
     )
 
 
 def _severity(project: Project, found: list[Shared]) -> Severity:
-    """The handle's own severity, less where no loader certainly has workers."""
+    """The handle's own severity, less where no loader certainly has workers, or where a run may launch processes by
+    another start method."""
     harm = cast(Severity, found[0].opener.harm)
     regimes = (one for shared in found for one in project.regimes(shared.loader) if one.method == "fork")
-    return min((one.weighed(harm) for one in regimes), key=("error", "warning", "info").index, default=harm)
+    weighed = (one.weighed("warning" if one.beside and harm == "error" else harm) for one in regimes)
+    return min(weighed, key=("error", "warning", "info").index, default=harm)
 
 
 def _between_processes(project: Project, found: list[InProcesses]) -> Finding:
