@@ -22,6 +22,83 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "clips with the numbers of their frames": """\
+def clips(source, length):
+    found = []
+    for path in scan(source):
+        count = parse(path)
+        for start in range(0, count, length):
+            clip = {}
+            clip["path"] = os.path.join(source, path)
+            clip["frames"] = list(range(start, start + length))
+            clip["label"] = count
+            found.append(clip)
+    return found
+class Rows(Dataset):
+    def __init__(self, source, length=16):
+        self.rows = clips(source, length)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path = self.rows[index]["path"]
+        frames = self.rows[index]["frames"]
+        return [np.load(os.path.join(path, str(one))) for one in frames], self.rows[index]["label"]
+""",
+    "copies of a record, each with entries of its own": """import copy
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = self.collect(source)  # DLL302
+    def collect(self, source):
+        rows = []
+        for path in scan(source):
+            row = {"path": path, "segment": [1, parse(path)]}
+            for start in range(0, parse(path), 16):
+                one = copy.deepcopy(row)
+                one["frames"] = [number for number in range(start, start + 16)]
+                rows.append(one)
+        return rows
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"])[row["frames"]], row
+""",
+    "a path and a dict of shapes": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for path in scan(source):
+            boxes, names = zip(*[(one.box, one.name) for one in shapes(path)])
+            self.rows.append((path, dict(boxes=np.asarray(boxes), names=list(names))))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, target = self.rows[index]
+        return np.load(path), target
+""",
+    "a path and a list of shapes": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [(path, [one.box for one in shapes(path)]) for path in scan(source)]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, boxes = self.rows[index]
+        return np.load(path), np.array(boxes)
+""",
+    "a dict of many entries that a name refers to": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for path in scan(source):
+            width, height, turn = parse(path)
+            row = {"path": path, "width": width}
+            row["height"] = height
+            row["turn"] = turn
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"]), row
+""",
     "items that a method reads, with entries of their own": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -236,6 +313,51 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "a path and the paths of its frames": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [(path, [os.path.join(path, one) for one in scan(path)]) for path in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, frames = self.rows[index]
+        return np.load(path), [np.load(one) for one in frames]
+""",
+    "a path and two numbers in a list": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for path in scan(source):
+            row = {"path": path}
+            row["range"] = [0, parse(path)]
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"])[slice(*row["range"])]
+""",
+    "a path and a list that workers never read": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [{"path": path, "shapes": [one.box for one in shapes(path)]} for path in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return np.load(self.rows[index]["path"])
+""",
+    "a path with many entries that are the same for all": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for path in scan(source):
+            row = {"path": path, "kind": "train"}
+            row["weight"] = 1
+            row["scale"] = 0.5
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"]), row["weight"], row["kind"]
+""",
     "arrays, of which a method sets an entry": """\
 class Rows(Dataset):
     def __init__(self, source):

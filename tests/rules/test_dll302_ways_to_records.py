@@ -27,6 +27,101 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "features under the name of an item's image, which workers copy": """\
+def read(path):
+    found = []
+    with open(path) as f:
+        for row in csv.DictReader(f, ["name", "count", "boxes"]):
+            row["boxes"] = np.frombuffer(row["boxes"].encode(), dtype=np.float32)
+            found.append(row)
+    return found
+class Rows(Dataset):
+    def __init__(self, path):
+        self.images = {}  # DLL302
+        for row in read(path):
+            self.images[row["name"]] = row
+        with open(path + ".json") as f:
+            self.names = json.load(f)  # DLL302
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        item = self.names[index]
+        image = self.images[item["image"]]
+        boxes = image["boxes"].copy()
+        boxes[:, (0, 2)] /= float(image["count"])
+        return boxes, item["text"]
+""",
+    "words that workers join to a sentence": """class Rows(Dataset):
+    def __init__(self, path):
+        self.root = path
+        self.rows = []  # DLL302
+        for name in os.listdir(path):
+            row = {"video": name, "words": [], "times": []}
+            for line in open(os.path.join(path, name)):
+                parts = line.split(" ")
+                row["words"].append(parts[2])
+                row["times"].append(int(parts[0]))
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.load(self.rows[index])
+    def load(self, row):
+        start = round(row["times"][0] / 1000)
+        return np.load(os.path.join(self.root, row["video"]))[start:], " ".join(row["words"])
+""",
+    "shapes that workers divide by the size of the image": """class Rows(Dataset):
+    def __init__(self, path):
+        self.root = path
+        with open(path) as f:
+            rows = json.load(f)
+        self.rows = []  # DLL302
+        for name, row in rows.items():
+            cells = np.asarray(row["cells"], dtype=np.float32)
+            self.rows.append((name, {"cells": cells, "logic": np.asarray(row["logic"])}))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, row = self.rows[index]
+        image = np.load(os.path.join(self.root, name))
+        return image, relative(row["cells"].copy(), image.shape), row["logic"]
+def relative(cells, shape):
+    found = np.empty(cells.shape)
+    found[:, ::2] = cells[:, ::2] / shape[1]
+    found[:, 1::2] = cells[:, 1::2] / shape[0]
+    return found
+""",
+    "scenes of a pickle, whose fields another function reads": """import pickle
+class Scene:
+    def __init__(self, frames):
+        self.frames = frames
+    @classmethod
+    def of(cls, frames, number):
+        return cls([frames[number]["pose"], frames[number]["anns"]])
+def scenes(path, size):
+    found = {}
+    for name in os.listdir(path):
+        frames = pickle.load(open(os.path.join(path, name), "rb"))
+        for group in [frames[first:first + size] for first in range(0, len(frames), size)]:
+            if len(group) == size:
+                found[group[-1]["token"]] = group
+    return found
+class Scenes:
+    def __init__(self, path):
+        self.frames = scenes(path, 14)  # DLL302
+    @property
+    def tokens(self):
+        return list(self.frames.keys())
+    def get(self, token):
+        return Scene.of(self.frames[token], 4)
+class Rows(Dataset):
+    def __init__(self, path):
+        self.scenes = Scenes(path)
+    def __len__(self):
+        return len(self.scenes.tokens)
+    def __getitem__(self, index):
+        return self.scenes.get(self.scenes.tokens[index]).frames
+""",
     "annotations in a dict of lists for each item": """\
 from collections import defaultdict
 class Rows(Dataset):
@@ -931,6 +1026,28 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "a table of classes that workers look a name up in": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.kinds = {row["name"]: row for row in csv.DictReader(f)}
+        self.names = np.load(path + ".npy")
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        row = np.load(self.names[index])
+        kind = self.kinds[row["kind"]]
+        return kind["label"], float(kind["weight"])
+""",
+    "parts of a path that workers join": """class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [line.split() for line in f]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return np.load("/".join(self.rows[index]))
+""",
     "numbers in a dict of lists for each item": """\
 from collections import defaultdict
 class Rows(Dataset):

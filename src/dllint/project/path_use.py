@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Class, External, Function, Instance, Value
 from dllint.libraries.index import PATH_CONSUMERS, canonical
 from dllint.libraries.io import PATH_FUNCTIONS
@@ -27,6 +27,9 @@ _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IG
 _OF_OTHERS = frozenset({"get", "read", "format"})
 """Names among them that other functions have as well."""
 
+_BETWEEN_WORDS = frozenset({", ", "; ", ". "})
+"""What stands between words and sentences, and not between the parts of a path, beside white space alone."""
+
 _SHOWING = frozenset({"print", "debug", "info", "warning", "warn", "error", "critical", "exception"})
 """Last names of functions that show a text to a person."""
 
@@ -41,7 +44,7 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     """Whether a call is given a path, or a part of one; `file.read(size)` of an open file is given a number."""
     call = file.calls[index]
     last = last_name(call.func)
-    if last not in PATH_CONSUMERS | PATH_FUNCTIONS:
+    if last not in PATH_CONSUMERS | PATH_FUNCTIONS or _joins_words(call):
         return False
     if last not in _OF_OTHERS or not isinstance(call.func, Attribute):
         return True
@@ -50,6 +53,16 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     if own:
         return any(_asks_for_path(value) for value in own)
     return last != "read" or not any(map(_is_open_file, world.values.evaluate(call.func.value, site)))
+
+
+def _joins_words(call: Call) -> bool:
+    """Whether a call joins words to a text: `" ".join(words)`. The parts of a path have other characters between
+    them."""
+    func = call.func
+    if not isinstance(func, Attribute) or func.attr != "join" or not isinstance(func.value, Constant):
+        return False
+    between = func.value.value
+    return isinstance(between, str) and (between.isspace() or between in _BETWEEN_WORDS)
 
 
 def _asks_for_path(function: Function) -> bool:

@@ -9,7 +9,7 @@ from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
 from dllint.linking.expressions import walk
-from dllint.project.item_expressions import bound
+from dllint.project.item_expressions import bound, copied
 
 if TYPE_CHECKING:
     from dllint.project.item_code import ItemCode
@@ -54,7 +54,7 @@ def _field(expr: Expr, known: dict[Expr, _Key]) -> _Key | None:
 
 
 def goes_into_fields(code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
-    """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
+    """Whether workers iterate, slice or copy a named field of `self.attr[key]`, where `key` is a field of an item's
     record: then each record holds a collection of its own, as the annotations of an image do and the name of a
     class does not.
     """
@@ -66,8 +66,8 @@ def goes_into_fields(code: ItemCode, value: Instance, attr: str, holder: Class |
 
 
 def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
-    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
-    it, `record["boxes"][:9]`."""
+    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, takes a part of it,
+    `record["boxes"][:9]`, or copies it, `record["boxes"].copy()`."""
     records = [*items, *bound(run, items)]
     fields = [
         expr
@@ -79,8 +79,8 @@ def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
     ]
     known = [*fields, *bound(run, fields)]
     if any(
-        isinstance(expr, Subscript) and isinstance(expr.index, Slice) and expr.value in known
-        for expr in run.expressions
+        copied(run.file, expr) in known if isinstance(expr, CallRef) else _is_part(expr, known)
+        for expr in (run.expressions if known else ())
     ):
         return True
     iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
@@ -92,3 +92,11 @@ def _iterates_fields(run: ItemRun, items: list[Expr]) -> bool:
             if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
                 iterated.append(func.value)
     return any(part in known for expr in iterated for part in walk(expr, run.file))
+
+
+def _is_part(expr: Expr, known: list[Expr]) -> bool:
+    """Whether an expression slices one of these, along one axis or several: `boxes[:, :4]`."""
+    if not isinstance(expr, Subscript) or expr.value not in known:
+        return False
+    axes = expr.index.elements if isinstance(expr.index, Tuple) else (expr.index,)
+    return any(isinstance(one, Slice) for one in axes)

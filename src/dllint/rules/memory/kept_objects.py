@@ -25,6 +25,7 @@ from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths, unpacks_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
+from dllint.rules.memory.row_parts import used_parts
 from dllint.rules.memory.table_cells import cells_are_objects
 from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
@@ -91,7 +92,14 @@ def _is_unclear(
         return True
     by_field = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.drawn, code.has_attributes))
     by_field = by_field or goes_into_fields(code, value, kept.attr, holder)
+    by_field = by_field or _have_named_fields(project, value, kept.attr, holder)
     return not reading.seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)
+
+
+def _have_named_fields(project: Project, value: Instance, attr: str, holder: Class) -> bool:
+    """Whether workers read several named fields of the items of an attribute, in functions that get them, too."""
+    parts = used_parts(project.world, project.item_code, value, attr, holder)
+    return sum(isinstance(part[0], str) for part in parts if part) > 1
 
 
 def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, held: Held) -> bool:

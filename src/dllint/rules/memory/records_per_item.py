@@ -36,7 +36,8 @@ from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.derived_lists import Mapped, lists_behind
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.row_parts import PATH, used_parts
+from dllint.rules.memory.record_shapes import RecordShapes
+from dllint.rules.memory.row_parts import PATH, Uses, used_parts
 from dllint.span import Span
 
 _FEW = 3
@@ -57,6 +58,7 @@ class RecordsPerItem:
         self.world = project.world
         self.in_loops = MadeInLoops(project.datasets)
         self.mapped = Mapped(project.datasets)
+        self.shapes = RecordShapes(project.world, lambda value: self._place(value, 1) is not None)
         self._grown: Table[_Place | None] = {}
 
     def filled(self, value: Instance, kept: Kept, holder: Class) -> _Place | None:
@@ -93,7 +95,7 @@ class RecordsPerItem:
         )
         taken = fields_taken(code, value, kept.attr, holder)
         nested = len(taken) >= WIDE and any(len(key) > 1 for key in taken)
-        if paths and labelled and not nested:
+        if paths and labelled and not nested and not self._has_collections(known, parts):
             return None
         return places[0]
 
@@ -152,9 +154,17 @@ class RecordsPerItem:
         return False
 
     def _has_many_entries(self, value: Value) -> bool:
-        """Whether each record of a container is a dict that is written with many entries."""
-        written = [as_display(expr, site.file) for expr, site in self._put_in(value, 0)]
-        return bool(written) and all(isinstance(one, Dict) and len(one.items) >= WIDE for one in written)
+        """Whether each record of a container is a dict with many entries."""
+        records = list(self._put_in(value, 0))
+        return bool(records) and all(self.shapes.varying(*one) >= WIDE for one in records)
+
+    def _has_collections(self, known: list[Value], parts: Uses) -> bool:
+        """Whether workers read a part of a record that is a list or dict of its own, and no list of paths."""
+        paths = {part[0] for part, kinds in parts.items() if part and PATH in kinds}
+        records = (record for one in known for record in self._put_in(one, 0))
+        found = {key for record in records for key in self.shapes.collections(*record, paths)}
+        # What returns a record as a whole, or copies it, reads all of it.
+        return bool(found and (parts.get(()) or found & {part[0] for part in parts if part}))
 
     def _holds_records(self, value: Value, depth: int) -> bool:
         """Whether what a container holds is a tuple, list or dict of several parts, or an object of the project."""

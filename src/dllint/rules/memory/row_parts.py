@@ -164,6 +164,7 @@ class RowReader:
         lists = isinstance(expr, BinOp) and adds_a_list(expr)
         number = isinstance(expr, BinOp) and calculates(expr)
         joins = joins or (isinstance(expr, BinOp) and expr.op in ("/", "+", "%") and not lists and not number)
+        joins = joins and not any(map(_has_axes, expr.children()))
         for one in expr.children():
             part = self.part_of(one, at)
             if part is None:
@@ -210,3 +211,8 @@ class RowReader:
         """The function that a call runs, with the parts that its parameters hold."""
         function = target.function
         return type(self)(self.world, function.file, function.scope, given, {}, self.depth + 1)
+
+
+def _has_axes(expr: Expr) -> bool:
+    """Whether an expression is a part of an array with several axes: `boxes[:, 0]`."""
+    return isinstance(expr, Subscript) and isinstance(expr.index, Tuple)
