@@ -27,6 +27,39 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "texts of the rows of a hub dataset": """\
+from datasets import load_dataset
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = [row["text"] for row in load_dataset(path, split="train")]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index].lower()
+""",
+    "texts of the rows of a table, added in a loop": """class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = []  # DLL302
+        for _, row in pd.read_csv(path).iterrows():
+            self.rows.append(row["body"])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        text = self.rows[index]
+        return len(text)
+""",
+    "pairs of the elements of two arrays": """class Rows(Dataset):
+    def __init__(self, path):
+        ids = pd.read_csv(path)["image"].values
+        _, starts, counts = np.unique(ids, return_index=True, return_counts=True)
+        self.ids = ids
+        self.rows = list(zip(starts, counts))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        start, count = self.rows[index]
+        return np.arange(start, start + count), self.ids[start : start + count]
+""",
     "features under the name of an item's image, which workers copy": """\
 def read(path):
     found = []
@@ -1026,6 +1059,31 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "numbers and paths of the rows of a table": """\
+from PIL import Image
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = [row["image"] for _, row in table.iterrows()]
+        self.kinds = []
+        for _, row in table.iterrows():
+            self.kinds.append(row["kind"])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return Image.open(self.rows[index]), torch.tensor(self.kinds[index])
+""",
+    "pairs of a path and a label": """class Rows(Dataset):
+    def __init__(self, path):
+        names = sorted(glob.glob(path))
+        self.rows = list(zip(names, np.load(path + ".npy")))
+        self.few = list(zip(["a", "b"], [1, 2]))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, label = self.rows[index]
+        return np.load(name), label, self.few[index % 2]
+""",
     "a table of classes that workers look a name up in": """\
 class Rows(Dataset):
     def __init__(self, path):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Slice, Subscript
 from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Class, External, Function, Instance, Value
 from dllint.libraries.index import PATH_CONSUMERS, canonical
 from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.libraries.records import HANDLE, form
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_expressions import adds_a_list, calculates
 
@@ -26,6 +26,9 @@ _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IG
 
 _OF_OTHERS = frozenset({"get", "read", "format"})
 """Names among them that other functions have as well."""
+
+COUNTING = frozenset({"range", "arange", "linspace", "islice"})
+"""Last names of functions that are given numbers and no paths."""
 
 _BETWEEN_WORDS = frozenset({", ", "; ", ". "})
 """What stands between words and sentences, and not between the parts of a path, beside white space alone."""
@@ -94,7 +97,10 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
         def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
             return any(part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file))
 
+        numbers = _numbers(run)
         for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
+            if expr in numbers:
+                continue
             if isinstance(expr, CallRef):
                 call = run.file.calls[expr.index]
                 joined = any(meant(argument.value) for argument in call.args) and takes_path(
@@ -108,3 +114,12 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
             if joined:
                 return True
     return False
+
+
+def _numbers(run: ItemRun) -> list[Expr]:
+    """The sums in the bounds of slices and ranges, which make no path: `frames[start:start + size]`."""
+    bounds: list[Expr] = [expr for expr in run.expressions if isinstance(expr, Slice)]
+    for index in run.file.calls_of(run.scope):
+        call = run.file.calls[index]
+        bounds += (one.value for one in call.args if last_name(call.func) in COUNTING)
+    return [part for one in bounds for part in without_calls(one) if isinstance(part, BinOp)]

@@ -111,14 +111,18 @@ class Mapped:
         self.origins = Origins(datasets.world)
 
     def results(self, value: Value) -> list[tuple[Expr, Site]]:
-        """The expressions that a function returns which a call such as `map` calls for each element; empty for any
-        other value."""
+        """The expressions that a function returns which a call such as `map` calls for each element, or the tuples
+        that `zip` makes; empty for any other value."""
         if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
             return []
-        if value.call < 0 or not _maps(canonical(value.of.name)):
+        name = canonical(value.of.name)
+        if value.call < 0 or not (name == "zip" or _maps(name)):
             return []
         args = [one.value for one in value.file.calls[value.call].args if one.keyword is None]
         site = self.world.call_site(value.file, value.call, value.frame)
+        if name == "zip":
+            counted = any(iterations(self.datasets, one, site) is not None for one in args)
+            return [(Tuple(tuple(map(Element, args))), site)] if len(args) > 1 and not counted else []
         if len(args) < 2 or iterations(self.datasets, args[1], site) is not None:
             return []
         return list(self._returned(args[0], site))

@@ -216,6 +216,9 @@ class Records(Readings):
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
+            cell = self.trace(expr.element, inside(expr, site))
+            if cell is not None and _is_cell(cell):
+                return Held(replace(cell, kind=COLUMN, level=0), None)
             # `{name: defaultdict(list) for name in names}`
             held = self._filled_inside(value, expr.element, inside(expr, site), depth)
             if held is not None:
@@ -266,7 +269,7 @@ class Records(Readings):
             traced = self.trace(change.value, where)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None, _statement(change))
-            if traced is not None and looped and isinstance(value, Mapping) and _is_cell(traced):
+            if traced is not None and looped and _is_cell(traced):
                 # Whether it is a text or a number shows where workers read it.
                 return Held(replace(traced, kind=COLUMN, level=0), None, _statement(change))
             held = self._filled_inside(value, change.value, where, depth)
