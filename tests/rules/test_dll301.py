@@ -76,6 +76,12 @@ FOUND: dict[str, str] = {
         "    image = image.astype(np.float32) / image.max()\n    self.rows.append(image[None, ..., :64])",
         "import tifffile\n",
     ),
+    "windows of unpickled arrays": dataset(
+        'self.starts = np.load(path)\nself.sounds = pickle.load(open("sounds.pkl", "rb"))  # DLL301\nself.size = 128',
+        "import pickle\n",
+        extra="\n    def __getitem__(self, index):\n        name, start = self.starts[index]\n"
+        "        return self.sounds[name][start : start + self.size]\n",
+    ).replace("np.load(path)", "path"),
     "unpickled arrays under a field of the item": dataset(
         'self.table = path\nself.prints = pickle.load(open("prints.pkl", "rb"))  # DLL301',
         "import pickle\n",

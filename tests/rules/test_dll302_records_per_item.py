@@ -22,6 +22,26 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "objects that make lists of their parts": """\
+class Video:
+    def __init__(self, row):
+        self.row = row
+        self.shapes = [one for one in row[2] if one.size > 0]
+    @property
+    def name(self):
+        return self.row[0]
+    def above(self, size):
+        return [one for one in self.shapes if one.size > size]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [Video(row) for row in parse(source)]  # DLL302
+        self.rows = list(filter(lambda one: len(one.shapes) > 0, self.rows))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        video = self.rows[index]
+        return [one.size for one in video.above(3)], video.name
+""",
     "clips with the numbers of their frames": """\
 def clips(source, length):
     found = []
@@ -313,6 +333,38 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "scenes that make lists of their items": """\
+class Scene:
+    def __init__(self, name):
+        self.items = [one for one in parse(name)]
+    def __len__(self):
+        return len(self.items)
+    def get(self, number):
+        return self.items[number]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.scenes = [Scene(name) for name in scan(source)]
+        self.ends = np.cumsum([len(scene) for scene in self.scenes])
+    def __len__(self):
+        return self.ends[-1]
+    def __getitem__(self, index):
+        number = int(np.searchsorted(self.ends, index))
+        return self.scenes[number].get(index - self.ends[number])
+""",
+    "objects that list the paths of their frames": """\
+class Video:
+    def __init__(self, name):
+        self.frames = [os.path.join(name, one) for one in os.listdir(name)]
+    def first(self, count):
+        return self.frames[:count]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [Video(name) for name in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return [np.load(one) for one in self.rows[index].first(8)]
+""",
     "a path and the paths of its frames": """\
 class Rows(Dataset):
     def __init__(self, source):

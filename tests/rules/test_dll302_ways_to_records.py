@@ -27,6 +27,61 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "a table of the records of a file": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            table = pd.DataFrame(json.load(f)["annotations"])
+        self.rows = table[table["score"] > 0].reset_index()  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows.iloc[index]
+        return row["caption"], row["score"]
+""",
+    "a table of lists that loops fill from a file": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        texts, kinds = [], []
+        with open(path) as f:
+            for line in f:
+                text, kind = line.split("\\t")
+                texts.append(text)
+                kinds.append(kind)
+        self.rows = pd.DataFrame({"text": texts, "kind": kinds})  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows.loc[index, "text"]
+""",
+    "the captions of each image as a list": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = table.groupby(["image"])["caption"].apply(list)  # DLL302
+        self.items = table.groupby("user").agg({"item": list, "time": list}).reset_index()  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows.iloc[index][0], torch.tensor(self.items.iloc[index]["item"])
+""",
+    "sentences whose words are looked up, beside a path": """\
+class Rows(Dataset):
+    def __init__(self, path, numbers):
+        self.numbers = numbers
+        self.rows = []  # DLL302
+        for line in open(path):
+            rest, sentence = line.split("##")
+            video, start, end = rest.split(" ")
+            self.rows.append({"video": video, "times": [float(start), float(end)], "description": sentence})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        sentence = self.rows[index]["description"]
+        start, end = self.rows[index]["times"]
+        frames = np.load(os.path.join("videos", self.rows[index]["video"]))
+        return torch.tensor([self.numbers.get(word.lower(), 0) for word in sentence.split()]), frames, start, end
+""",
     "texts of the rows of a hub dataset": """\
 from datasets import load_dataset
 class Rows(Dataset):
@@ -1059,6 +1114,17 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "a table of a few rows, and an empty one": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.kinds = pd.DataFrame({"text": ["cat", "dog"], "label": [1, 2]})
+        self.results = pd.DataFrame(columns=["text"])
+        self.rows = np.load(path)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.kinds.iloc[self.rows[index]]["text"].lower(), self.results.iloc[index]["text"]
+""",
     "numbers and paths of the rows of a table": """\
 from PIL import Image
 class Rows(Dataset):

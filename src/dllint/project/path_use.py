@@ -47,7 +47,7 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     """Whether a call is given a path, or a part of one; `file.read(size)` of an open file is given a number."""
     call = file.calls[index]
     last = last_name(call.func)
-    if last not in PATH_CONSUMERS | PATH_FUNCTIONS or _joins_words(call):
+    if last not in PATH_CONSUMERS | PATH_FUNCTIONS or _joins_words(call) or _has_default(call):
         return False
     if last not in _OF_OTHERS or not isinstance(call.func, Attribute):
         return True
@@ -66,6 +66,12 @@ def _joins_words(call: Call) -> bool:
         return False
     between = func.value.value
     return isinstance(between, str) and (between.isspace() or between in _BETWEEN_WORDS)
+
+
+def _has_default(call: Call) -> bool:
+    """Whether a call looks a key up, and says what it returns without one: `numbers.get(word, 0)`."""
+    given = [one.value for one in call.args if one.keyword is None][1:2]
+    return last_name(call.func) == "get" and any(isinstance(one, Constant) for one in given)
 
 
 def _asks_for_path(function: Function) -> bool:

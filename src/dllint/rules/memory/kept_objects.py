@@ -190,7 +190,8 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
     if kind in (LINES, ROWS) and len(fields_taken(code, value, attr, holder)) >= WIDE:
         return False
     if kind == LINES and reading.under:
-        return holds_paths(project.world, code, value, attr, reading.under, holder)
+        of_paths = holds_paths(project.world, code, value, attr, reading.under, holder)
+        return of_paths and not named_as_text(code, value, attr, holder)
     # Where a decorator hides which index workers look up, every look-up counts.
     by: By = "index" if code.indexed(value, attr, holder) else "any"
     if kind == LINES and used_as_path(code, value, attr, holder, by):

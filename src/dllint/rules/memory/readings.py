@@ -12,6 +12,7 @@ from dllint.facts.nodes import (
     CallRef,
     Comprehension,
     Constant,
+    Dict,
     Element,
     Entered,
     IfExp,
@@ -40,7 +41,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, NO_COLUMNS, is_frame_by_call
+from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, MAKING, NO_COLUMNS, is_frame_by_call
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
@@ -74,6 +75,7 @@ _SPLIT = "train_test_split"
 _OF_SAME = OF_STRING | SPLITTING | PARTING | SAME_COLLECTION | {"get", "readlines", "read"}
 """Methods of strings, containers and open files that return a part of them, or the same objects."""
 _OF_PAIRS = frozenset({"dict", "OrderedDict"})
+_MAKING = frozenset(name.rpartition(".")[2] for name in (*MAKING, "DataFrame.from_records"))
 _MIXED = 6
 """From how many results of external functions on the value of an expression no longer has one origin."""
 
@@ -425,10 +427,13 @@ class Readings(ABC):
     def of_instance(self, value: Instance) -> Reading | None:
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
-        found = form(canonical(value.of.name))
-        if found is None:
+        name = canonical(value.of.name)
+        found = form(name)
+        if found is None or (name.startswith("pandas.DataFrame") and not self._is_of_data(value, 0)):
             return None
         kind, level = found
+        if kind == FRAME and ".groupby" in name and self._collects(value):
+            return Reading(ROWS, level, value.file, value.call)
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
             if self._collects(value):
                 return Reading(ROWS if kind == COLUMN else kind, level, value.file, value.call)
@@ -437,17 +442,39 @@ class Readings(ABC):
             return Reading(kind, level, value.file, value.call) if cells else None
         return Reading(kind, level, value.file, value.call)
 
+    def _is_of_data(self, value: Value, depth: int) -> bool:
+        """Whether a table is made of what a file contains: `pd.DataFrame(json.load(file))`, and what its methods
+        return."""
+        if (
+            not isinstance(value, Instance)
+            or value.file is None
+            or value.call < 0
+            or limits.READING_DEPTH.exceeded(depth)
+        ):
+            return False
+        call, site = value.file.calls[value.call], self.world.call_site(value.file, value.call, value.frame)
+        if last_name(call.func) not in _MAKING:
+            base = call.func
+            while isinstance(base, (Attribute, Subscript)):
+                base = base.value
+            made = (one for one in self.world.values.evaluate(base, site) if one != value)
+            return any(self._is_of_data(one, depth + 1) for one in made)
+        given = [one.value for one in call.args if one.keyword in (None, "data")][:1]
+        return any(self.trace(one, site) or self.of_container(one, site) for one in given)
+
     @staticmethod
     def _collects(value: Instance) -> bool:
-        """Whether the groups of a table are turned into lists:
-        `table.groupby("user")["item"].apply(list).to_dict()`."""
+        """Whether the groups of a table are turned into lists, `table.groupby("user")["item"].apply(list)`, or some of
+        their columns are: `.agg({"item": list})`."""
         assert value.file is not None
         expr: Expr = CallRef(value.call)
         while isinstance(expr, (CallRef, Attribute, Subscript)):
             if isinstance(expr, CallRef):
                 call = value.file.calls[expr.index]
                 if last_name(call.func) in AGGREGATING:
-                    return any(one.value in (Name("list"), Name("tuple"), Name("set")) for one in call.args)
+                    given = [one.value for one in call.args]
+                    given += [entry for one in given if isinstance(one, Dict) for _, entry in one.items]
+                    return any(one in (Name("list"), Name("tuple"), Name("set")) for one in given)
                 expr = call.func
             else:
                 expr = expr.value

@@ -87,9 +87,10 @@ class RecordShapes:
         values = self.world.values.evaluate(expr, site)
         if isinstance(written, CallRef) and site.file.calls[written.index].func in _COLLECTING:
             return bool(site.file.calls[written.index].args) and not any(map(_is_path, values))
-        return any(self._is_own(one) for one in values)
+        return any(map(self.is_own, values))
 
-    def _is_own(self, value: Value) -> bool:
+    def is_own(self, value: Value) -> bool:
+        """Whether a value is a list or dict that a record has for itself."""
         if not isinstance(value, (Display, Mapping)):
             return False
         made = value.written

@@ -84,6 +84,8 @@ class RecordsPerItem:
         by_use = texts or (taken_apart and not any(self._shows(one) for one in known))
         if not by_use and not all(self._holds_records(one, 0) for one in known):
             return None
+        if not one_each and any(map(self._holds_stores, known)):
+            return None
         parts = used_parts(self.world, code, value, kept.attr, holder)
         if not parts and not lists:
             return None
@@ -152,6 +154,11 @@ class RecordsPerItem:
             if any(isinstance(one, Instance) and isinstance(one.of, Class) for one in made):
                 return True
         return False
+
+    def _holds_stores(self, value: Value) -> bool:
+        """Whether what is put into a container is an object of the project that makes lists, perhaps of items."""
+        made = (one for expr, site in self._put_in(value, 0) for one in self.world.values.evaluate(expr, site))
+        return any(isinstance(one, Instance) and not self._is_plain(one) and self._keeps_lists(one) for one in made)
 
     def _has_many_entries(self, value: Value) -> bool:
         """Whether each record of a container is a dict with many entries."""
@@ -241,11 +248,21 @@ class RecordsPerItem:
             )
         )
 
+    def _keeps_lists(self, value: Instance) -> bool:
+        """Whether an object of the project, other than a dataset, makes lists when it is constructed."""
+        datasets = self.project.datasets
+        if not isinstance(value.of, Class) or datasets.derives(value.of) or value.file is None or value.call < 0:
+            return False
+        return any(
+            kept.initial and kept.owner is not None and any(map(self.shapes.is_own, kept.values))
+            for kept in datasets.kept(value)
+        )
+
     def _is_made_of_parts(self, value: Value) -> bool:
         if isinstance(value, Instance) and isinstance(value.of, External):
             return canonical(value.of.name) in RECORD_MAKERS
         if isinstance(value, Instance):
-            return self._is_plain(value)
+            return self._is_plain(value) or self._keeps_lists(value)
         if not isinstance(value, (Display, Mapping)):
             return False
         written = as_display(value.written.expr, value.written.site.file)
