@@ -12,7 +12,6 @@ from dllint.facts.nodes import (
     CallRef,
     Comprehension,
     Constant,
-    Dict,
     Element,
     Entered,
     IfExp,
@@ -65,6 +64,8 @@ from dllint.libraries.records import (
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project, Regime
+from dllint.rules.memory.derived_lists import delayed_function
+from dllint.rules.memory.grouped_tables import collects_groups
 from dllint.rules.memory.table_columns import is_column, without_values
 from dllint.span import Span
 
@@ -116,7 +117,8 @@ class Reading:
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
     is None for objects that the program itself makes. `filled` is the statement that puts them into a container. With
-    `keys` they are the keys of a dict. `tensors`: each of them holds tensors of its own.
+    `keys` they are the keys of a dict. `tensors`: each of them holds tensors of its own. `cells`: they are single cells
+    of a table, which may be numbers, or paths of other files.
 
     Without a size and a reading, loops over data make one per item.
     """
@@ -126,6 +128,7 @@ class Held:
     filled: tuple[SourceFile, Span] | None = None
     keys: bool = False
     tensors: bool = False
+    cells: bool = False
 
     @property
     def table(self) -> bool:
@@ -296,7 +299,7 @@ class Readings(ABC):
         if (
             isinstance(call.func, CallRef)
             and len(plain) == 1
-            and (work := _delayed(call.func, plain[0], site)) is not None
+            and (work := delayed_function(call.func, plain[0], site)) is not None
         ):
             return self._returned(*work)
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
@@ -396,7 +399,7 @@ class Readings(ABC):
             if not isinstance(value, (Display, Mapping)) or not isinstance(value, kinds):
                 continue
             held = self.filled(value, 0)
-            if held is not None and held.reading is not None:
+            if held is not None and held.reading is not None and not held.cells:
                 # A list of texts is read like a list of lines.
                 kind = LINES if held.reading.kind == TEXT else held.reading.kind
                 return replace(held.reading, kind=kind, level=0, seen=True)
@@ -432,10 +435,10 @@ class Readings(ABC):
         if found is None or (name.startswith("pandas.DataFrame") and not self._is_of_data(value, 0)):
             return None
         kind, level = found
-        if kind == FRAME and ".groupby" in name and self._collects(value):
+        if kind == FRAME and ".groupby" in name and collects_groups(value):
             return Reading(ROWS, level, value.file, value.call)
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
-            if self._collects(value):
+            if collects_groups(value):
                 return Reading(ROWS if kind == COLUMN else kind, level, value.file, value.call)
             # What a function makes of each cell shows where workers read it.
             cells = kind == COLUMN and ".groupby" not in value.of.name
@@ -461,38 +464,6 @@ class Readings(ABC):
             return any(self._is_of_data(one, depth + 1) for one in made)
         given = [one.value for one in call.args if one.keyword in (None, "data")][:1]
         return any(self.trace(one, site) or self.of_container(one, site) for one in given)
-
-    @staticmethod
-    def _collects(value: Instance) -> bool:
-        """Whether the groups of a table are turned into lists, `table.groupby("user")["item"].apply(list)`, or some of
-        their columns are: `.agg({"item": list})`."""
-        assert value.file is not None
-        expr: Expr = CallRef(value.call)
-        while isinstance(expr, (CallRef, Attribute, Subscript)):
-            if isinstance(expr, CallRef):
-                call = value.file.calls[expr.index]
-                if last_name(call.func) in AGGREGATING:
-                    given = [one.value for one in call.args]
-                    given += [entry for one in given if isinstance(one, Dict) for _, entry in one.items]
-                    return any(one in (Name("list"), Name("tuple"), Name("set")) for one in given)
-                expr = call.func
-            else:
-                expr = expr.value
-        return False
-
-
-def _delayed(func: CallRef, tasks: Expr, site: Site) -> tuple[Expr, Site] | None:
-    """The function that joblib runs for each task, `Parallel(n_jobs=4)(delayed(read)(path) for path in paths)`, and
-    where it is named; None for another call."""
-    calls = site.file.calls
-    task = tasks.element if isinstance(tasks, Comprehension) else None
-    if last_name(calls[func.index].func) != "Parallel" or not isinstance(task, CallRef):
-        return None
-    delayed = calls[task.index].func
-    made = calls[delayed.index] if isinstance(delayed, CallRef) else None
-    if made is None or last_name(made.func) != "delayed" or len(made.args) != 1:
-        return None
-    return made.args[0].value, site
 
 
 def _is_of_result(value: Value) -> bool:
