@@ -49,7 +49,8 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if table is not None and reads_texts(project, value, kept, holder):
             yield keeping, table
             continue
-        if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
+        of_records = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.has_attributes))
+        if not of_records and arrays.kept(kept.values, kept.store.value, kept.site):
             continue
         held = records.kept(kept)
         known = held is not None and not _is_unclear(project, value, kept, holder, held, collected)
