@@ -333,6 +333,25 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "objects that list objects of one file each": """\
+class Series:
+    def __init__(self, path):
+        self.path = path
+    def load(self):
+        return np.load(self.path)
+class Study:
+    def __init__(self, paths):
+        self.series = [Series(path) for path in paths]
+    def first(self):
+        return self.series[0]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [Study(paths) for paths in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index].first().load()
+""",
     "scenes that make lists of their items": """\
 class Scene:
     def __init__(self, name):

@@ -71,7 +71,10 @@ def _joins_words(call: Call) -> bool:
 def _has_default(call: Call) -> bool:
     """Whether a call looks a key up, and says what it returns without one: `numbers.get(word, 0)`."""
     given = [one.value for one in call.args if one.keyword is None][1:2]
-    return last_name(call.func) == "get" and any(isinstance(one, Constant) for one in given)
+    # A file client is given the name of a store: `client.get(path, "images")`.
+    return last_name(call.func) == "get" and any(
+        isinstance(one, Constant) and not isinstance(one.value, str) for one in given
+    )
 
 
 def _asks_for_path(function: Function) -> bool:

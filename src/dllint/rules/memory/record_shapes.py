@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.all_entries import inside
-from dllint.inference.values import Display, External, Instance, Mapping, Pattern, Site, Value
+from dllint.inference.values import Class, Display, External, Instance, Mapping, Pattern, Site, Value
 from dllint.linking.expressions import as_display
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ class RecordShapes:
         )
 
     def _are_paths(self, expr: Expr, site: Site) -> bool:
-        return any(map(_is_path, self.world.values.evaluate(expr, site)))
+        """Whether an element is a path, or an object that is made of one thing, such as a file."""
+        values = self.world.values.evaluate(expr, site)
+        return any(_is_path(one) or (isinstance(one, Instance) and _wraps_one(one)) for one in values)
 
 
 def _add_written(found: Entries, written: Expr, site: Site) -> None:
@@ -131,6 +133,13 @@ def _counts(expr: Expr, file: SourceFile) -> bool:
     if call.func in _COLLECTING:
         return any(_counts(one.value, file) for one in call.args)
     return call.func == Name("range")
+
+
+def _wraps_one(value: Instance) -> bool:
+    """Whether an object of the project is given one argument alone."""
+    if not isinstance(value.of, Class) or value.file is None or value.call < 0:
+        return False
+    return len(value.file.calls[value.call].args) < 2
 
 
 def _is_path(value: Value) -> bool:
