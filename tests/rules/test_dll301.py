@@ -32,12 +32,56 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
     return f"{HEAD}{before}\nclass Rows(Dataset):\n    def __init__(self, path):\n{body}{extra}{TAIL}"
 
 
+GIVEN = """
+from PIL import Image
+def load(paths, ending):
+    rows = []
+    for one in paths:
+        if ending == ".npy":
+            rows.append(np.load(one))
+        else:
+            rows.append(np.array(Image.open(one)) / 255)
+    return np.array(rows).astype(np.float32)
+"""
+BATCHES = """
+def batches(rows):
+    loader = DataLoader(Rows(rows), num_workers=4, multiprocessing_context="spawn")
+    while True:
+        yield from loader
+def train(paths):
+    data = batches(load(paths, ".png"))
+    for _ in range(100):
+        next(data)
+"""
+
 FOUND: dict[str, str] = {
+    "arrays made of the arrays that another loop has read": dataset(
+        "raw = [np.load(one) for one in path]\nself.rows = [self.scaled(one) for one in raw]  # DLL301",
+        extra=READ + "    def scaled(self, row):\n        return (row - row.mean()) / row.std()\n",
+    ),
+    "a part of the arrays that another loop has read": dataset(
+        "raw = []\nfor one in path:\n    raw.append(np.load(one))\n"
+        "self.rows = [raw[number] for number in np.random.permutation(len(raw))[:100]]  # DLL301",
+    ),
+    "one array of images, each divided by a number": dataset(
+        "rows = []\nfor one in path:\n    rows.append(np.array(Image.open(one)) / 255)\n"
+        "self.rows = np.array(rows).astype(np.float32)  # DLL301",
+        "from PIL import Image\n",
+    ),
+    "one array that a generator of batches is given": dataset("self.rows = path  # DLL301", GIVEN).replace(
+        TAIL, BATCHES
+    ),
     "images with an axis more": dataset(
         "self.rows = []  # DLL301\nfor one in path:\n    image = tifffile.imread(one)\n"
         "    image = image.astype(np.float32) / image.max()\n    self.rows.append(image[None, ..., :64])",
         "import tifffile\n",
     ),
+    "windows of unpickled arrays": dataset(
+        'self.starts = np.load(path)\nself.sounds = pickle.load(open("sounds.pkl", "rb"))  # DLL301\nself.size = 128',
+        "import pickle\n",
+        extra="\n    def __getitem__(self, index):\n        name, start = self.starts[index]\n"
+        "        return self.sounds[name][start : start + self.size]\n",
+    ).replace("np.load(path)", "path"),
     "unpickled arrays under a field of the item": dataset(
         'self.table = path\nself.prints = pickle.load(open("prints.pkl", "rb"))  # DLL301',
         "import pickle\n",
@@ -305,6 +349,15 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "numbers worked out from the arrays that another loop has read": dataset(
+        "raw = [np.load(one) for one in path]\nself.rows = [one.mean() for one in raw]\n"
+        "self.sizes = [len(one) for one in raw]\nself.kinds = [one[0] for one in raw]",
+        extra=READ.replace("self.rows[index]", "self.rows[index], self.sizes[index], self.kinds[index]"),
+    ),
+    "one array added to numbers": dataset(
+        "shape = np.load(path)\nself.rows = [number for number in range(len(shape))]\n"
+        "self.more = [np.mean(shape) + number for number in self.rows]"
+    ),
     "an unpickled array per class": dataset(
         'self.samples = path\nself.of_class = pickle.load(open("classes.pkl", "rb"))',
         "import pickle\n",

@@ -25,6 +25,103 @@ def build(source, **more):
 """
 
 FOUND: dict[str, str] = {
+    "objects that make lists of their parts": """\
+class Video:
+    def __init__(self, row):
+        self.row = row
+        self.shapes = [one for one in row[2] if one.size > 0]
+    @property
+    def name(self):
+        return self.row[0]
+    def above(self, size):
+        return [one for one in self.shapes if one.size > size]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [Video(row) for row in parse(source)]  # DLL302
+        self.rows = list(filter(lambda one: len(one.shapes) > 0, self.rows))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        video = self.rows[index]
+        return [one.size for one in video.above(3)], video.name
+""",
+    "clips with the numbers of their frames": """\
+def clips(source, length):
+    found = []
+    for path in scan(source):
+        count = parse(path)
+        for start in range(0, count, length):
+            clip = {}
+            clip["path"] = os.path.join(source, path)
+            clip["frames"] = list(range(start, start + length))
+            clip["label"] = count
+            found.append(clip)
+    return found
+class Rows(Dataset):
+    def __init__(self, source, length=16):
+        self.rows = clips(source, length)  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path = self.rows[index]["path"]
+        frames = self.rows[index]["frames"]
+        return [np.load(os.path.join(path, str(one))) for one in frames], self.rows[index]["label"]
+""",
+    "copies of a record, each with entries of its own": """import copy
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = self.collect(source)  # DLL302
+    def collect(self, source):
+        rows = []
+        for path in scan(source):
+            row = {"path": path, "segment": [1, parse(path)]}
+            for start in range(0, parse(path), 16):
+                one = copy.deepcopy(row)
+                one["frames"] = [number for number in range(start, start + 16)]
+                rows.append(one)
+        return rows
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"])[row["frames"]], row
+""",
+    "a path and a dict of shapes": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for path in scan(source):
+            boxes, names = zip(*[(one.box, one.name) for one in shapes(path)])
+            self.rows.append((path, dict(boxes=np.asarray(boxes), names=list(names))))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, target = self.rows[index]
+        return np.load(path), target
+""",
+    "a path and a list of shapes": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [(path, [one.box for one in shapes(path)]) for path in scan(source)]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, boxes = self.rows[index]
+        return np.load(path), np.array(boxes)
+""",
+    "a dict of many entries that a name refers to": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for path in scan(source):
+            width, height, turn = parse(path)
+            row = {"path": path, "width": width}
+            row["height"] = height
+            row["turn"] = turn
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"]), row
+""",
     "what a file of any content lists under another name": """\
 class Rows(Dataset):
     def __init__(self, source):
@@ -312,6 +409,115 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "a path and a dict that a call makes of one entry": """\
+import collections
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for path in scan(source):
+            self.rows.append((path, collections.OrderedDict(kind=parse(path)), collections.deque([1])))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, target, last = self.rows[index]
+        return np.load(path), target, last
+""",
+    "objects that list objects of one file each": """\
+class Series:
+    def __init__(self, path):
+        self.path = path
+    def load(self):
+        return np.load(self.path)
+class Study:
+    def __init__(self, paths):
+        self.series = [Series(path) for path in paths]
+    def first(self):
+        return self.series[0]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [Study(paths) for paths in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index].first().load()
+""",
+    "scenes that make lists of their items": """\
+class Scene:
+    def __init__(self, name):
+        self.items = [one for one in parse(name)]
+    def __len__(self):
+        return len(self.items)
+    def get(self, number):
+        return self.items[number]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.scenes = [Scene(name) for name in scan(source)]
+        self.ends = np.cumsum([len(scene) for scene in self.scenes])
+    def __len__(self):
+        return self.ends[-1]
+    def __getitem__(self, index):
+        number = int(np.searchsorted(self.ends, index))
+        return self.scenes[number].get(index - self.ends[number])
+""",
+    "objects that list the paths of their frames": """\
+class Video:
+    def __init__(self, name):
+        self.frames = [os.path.join(name, one) for one in os.listdir(name)]
+    def first(self, count):
+        return self.frames[:count]
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [Video(name) for name in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return [np.load(one) for one in self.rows[index].first(8)]
+""",
+    "a path and the paths of its frames": """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [(path, [os.path.join(path, one) for one in scan(path)]) for path in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        path, frames = self.rows[index]
+        return np.load(path), [np.load(one) for one in frames]
+""",
+    "a path and two numbers in a list": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for path in scan(source):
+            row = {"path": path}
+            row["range"] = [0, parse(path)]
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"])[slice(*row["range"])]
+""",
+    "a path and a list that workers never read": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = [{"path": path, "shapes": [one.box for one in shapes(path)]} for path in scan(source)]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return np.load(self.rows[index]["path"])
+""",
+    "a path with many entries that are the same for all": """class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []
+        for path in scan(source):
+            row = {"path": path, "kind": "train"}
+            row["weight"] = 1
+            row["scale"] = 0.5
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"]), row["weight"], row["kind"]
+""",
     "a copy of a path": """\
 class Rows(Dataset):
     def __init__(self, source):

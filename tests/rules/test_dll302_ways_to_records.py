@@ -27,6 +27,199 @@ def build(path):
 """
 
 FOUND: dict[str, str] = {
+    "objects that a file of torch holds under a key": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = torch.load(path)["graphs"]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        graph = self.rows[index]
+        return graph.nodes, graph.edges
+""",
+    "a table of the records of a file": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            table = pd.DataFrame(json.load(f)["annotations"])
+        self.rows = table[table["score"] > 0].reset_index()  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows.iloc[index]
+        return row["caption"], row["score"]
+""",
+    "a table of lists that loops fill from a file": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        texts, kinds = [], []
+        with open(path) as f:
+            for line in f:
+                text, kind = line.split("\\t")
+                texts.append(text)
+                kinds.append(kind)
+        self.rows = pd.DataFrame({"text": texts, "kind": kinds})  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows.loc[index, "text"]
+""",
+    "the captions of each image as a list": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = table.groupby(["image"])["caption"].apply(list)  # DLL302
+        self.items = table.groupby("user").agg({"item": list, "time": list}).reset_index()  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows.iloc[index][0], torch.tensor(self.items.iloc[index]["item"])
+""",
+    "sentences whose words are looked up, beside a path": """\
+class Rows(Dataset):
+    def __init__(self, path, numbers):
+        self.numbers = numbers
+        self.rows = []  # DLL302
+        for line in open(path):
+            rest, sentence = line.split("##")
+            video, start, end = rest.split(" ")
+            self.rows.append({"video": video, "times": [float(start), float(end)], "description": sentence})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        sentence = self.rows[index]["description"]
+        start, end = self.rows[index]["times"]
+        frames = np.load(os.path.join("videos", self.rows[index]["video"]))
+        return torch.tensor([self.numbers.get(word.lower(), 0) for word in sentence.split()]), frames, start, end
+""",
+    "texts of the rows of a hub dataset": """\
+from datasets import load_dataset
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = [row["text"] for row in load_dataset(path, split="train")]  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index].lower()
+""",
+    "texts of the rows of a table, added in a loop": """class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = []  # DLL302
+        for _, row in pd.read_csv(path).iterrows():
+            self.rows.append(row["body"])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        text = self.rows[index]
+        return len(text)
+""",
+    "pairs of the elements of two arrays": """class Rows(Dataset):
+    def __init__(self, path):
+        ids = pd.read_csv(path)["image"].values
+        _, starts, counts = np.unique(ids, return_index=True, return_counts=True)
+        self.ids = ids
+        self.rows = list(zip(starts, counts))  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        start, count = self.rows[index]
+        return np.arange(start, start + count), self.ids[start : start + count]
+""",
+    "features under the name of an item's image, which workers copy": """\
+def read(path):
+    found = []
+    with open(path) as f:
+        for row in csv.DictReader(f, ["name", "count", "boxes"]):
+            row["boxes"] = np.frombuffer(row["boxes"].encode(), dtype=np.float32)
+            found.append(row)
+    return found
+class Rows(Dataset):
+    def __init__(self, path):
+        self.images = {}  # DLL302
+        for row in read(path):
+            self.images[row["name"]] = row
+        with open(path + ".json") as f:
+            self.names = json.load(f)  # DLL302
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        item = self.names[index]
+        image = self.images[item["image"]]
+        boxes = image["boxes"].copy()
+        boxes[:, (0, 2)] /= float(image["count"])
+        return boxes, item["text"]
+""",
+    "words that workers join to a sentence": """class Rows(Dataset):
+    def __init__(self, path):
+        self.root = path
+        self.rows = []  # DLL302
+        for name in os.listdir(path):
+            row = {"video": name, "words": [], "times": []}
+            for line in open(os.path.join(path, name)):
+                parts = line.split(" ")
+                row["words"].append(parts[2])
+                row["times"].append(int(parts[0]))
+            self.rows.append(row)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.load(self.rows[index])
+    def load(self, row):
+        start = round(row["times"][0] / 1000)
+        return np.load(os.path.join(self.root, row["video"]))[start:], " ".join(row["words"])
+""",
+    "shapes that workers divide by the size of the image": """class Rows(Dataset):
+    def __init__(self, path):
+        self.root = path
+        with open(path) as f:
+            rows = json.load(f)
+        self.rows = []  # DLL302
+        for name, row in rows.items():
+            cells = np.asarray(row["cells"], dtype=np.float32)
+            self.rows.append((name, {"cells": cells, "logic": np.asarray(row["logic"])}))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, row = self.rows[index]
+        image = np.load(os.path.join(self.root, name))
+        return image, relative(row["cells"].copy(), image.shape), row["logic"]
+def relative(cells, shape):
+    found = np.empty(cells.shape)
+    found[:, ::2] = cells[:, ::2] / shape[1]
+    found[:, 1::2] = cells[:, 1::2] / shape[0]
+    return found
+""",
+    "scenes of a pickle, whose fields another function reads": """import pickle
+class Scene:
+    def __init__(self, frames):
+        self.frames = frames
+    @classmethod
+    def of(cls, frames, number):
+        return cls([frames[number]["pose"], frames[number]["anns"]])
+def scenes(path, size):
+    found = {}
+    for name in os.listdir(path):
+        frames = pickle.load(open(os.path.join(path, name), "rb"))
+        for group in [frames[first:first + size] for first in range(0, len(frames), size)]:
+            if len(group) == size:
+                found[group[-1]["token"]] = group
+    return found
+class Scenes:
+    def __init__(self, path):
+        self.frames = scenes(path, 14)  # DLL302
+    @property
+    def tokens(self):
+        return list(self.frames.keys())
+    def get(self, token):
+        return Scene.of(self.frames[token], 4)
+class Rows(Dataset):
+    def __init__(self, path):
+        self.scenes = Scenes(path)
+    def __len__(self):
+        return len(self.scenes.tokens)
+    def __getitem__(self, index):
+        return self.scenes.get(self.scenes.tokens[index]).frames
+""",
     "lists that `random` picks from": """\
 import pickle
 import random
@@ -958,6 +1151,64 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "a table of a few rows, and an empty one": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.kinds = pd.DataFrame({"text": ["cat", "dog"], "label": [1, 2]})
+        self.results = pd.DataFrame(columns=["text"])
+        self.rows = np.load(path)
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.kinds.iloc[self.rows[index]]["text"].lower(), self.results.iloc[index]["text"]
+""",
+    "numbers and paths of the rows of a table": """\
+from PIL import Image
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = [row["image"] for _, row in table.iterrows()]
+        self.kinds = []
+        for _, row in table.iterrows():
+            self.kinds.append(row["kind"])
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return Image.open(self.rows[index]), torch.tensor(self.kinds[index])
+""",
+    "pairs of a path and a label": """class Rows(Dataset):
+    def __init__(self, path):
+        names = sorted(glob.glob(path))
+        self.rows = list(zip(names, np.load(path + ".npy")))
+        self.few = list(zip(["a", "b"], [1, 2]))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        name, label = self.rows[index]
+        return np.load(name), label, self.few[index % 2]
+""",
+    "a table of classes that workers look a name up in": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.kinds = {row["name"]: row for row in csv.DictReader(f)}
+        self.names = np.load(path + ".npy")
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        row = np.load(self.names[index])
+        kind = self.kinds[row["kind"]]
+        return kind["label"], float(kind["weight"])
+""",
+    "parts of a path that workers join": """class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as f:
+            self.rows = [line.split() for line in f]
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return np.load("/".join(self.rows[index]))
+""",
     "what NumPy picks from may be an array": """\
 import pickle
 import random

@@ -31,6 +31,18 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "what a function that `map` calls returns": dataset(
+        "self.rows = list(map(self.read, paths))  # DLL303",
+        extra=READ + "\n    def read(self, path):\n        row = np.load(path)\n"
+        '        return torch.tensor(row["points"]), torch.tensor(row["label"])\n',
+    ),
+    "what a network returns for each file": dataset(
+        "self.rows = []  # DLL303\nself.more = []\nfor path in paths:\n"
+        "    image = torch.load(path)\n    self.rows.append(network(image).cpu())\n"
+        "    found = network(image).detach().squeeze(0)\n    self.more.append(found)",
+        before="from somewhere import network\n",
+        extra=READ.replace("self.rows[index]", "self.rows[index], self.more[index]"),
+    ),
     "images that a composed transform makes tensors of": dataset(
         "to_tensor = transforms.Compose([transforms.Resize(64), transforms.ToTensor()])\n"
         "self.rows = [to_tensor(Image.open(path)) for path in paths]  # DLL303",
@@ -162,6 +174,14 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "arrays of what a network returns": dataset(
+        "self.rows = []\nfor path in paths:\n    self.rows.append(network(path).cpu().numpy())",
+        before="from somewhere import network\n",
+    ),
+    "what a function that `map` calls a few times returns": dataset(
+        'self.rows = list(map(self.read, ["a.npy", "b.npy"]))\nself.names = list(map(str, paths))',
+        extra=READ + "\n    def read(self, path):\n        return torch.tensor(np.load(path))\n",
+    ),
     "composed transforms that end with an image": dataset(
         "crop = transforms.Compose([transforms.ToTensor(), transforms.ToPILImage()])\n"
         "self.rows = [crop(Image.open(path)) for path in paths]",

@@ -52,6 +52,9 @@ FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
 """Methods of a table that return Python objects → the nesting level of the rows: `iterrows()` yields each row in a
 tuple with its index."""
 
+MAKING = ("DataFrame", "DataFrame.from_dict")
+"""Functions that make a table of what they are given: it has as much data as that."""
+
 LIBRARY = Library(
     readers={
         f"pandas.{name}": "frame"
@@ -59,6 +62,7 @@ LIBRARY = Library(
             *("read_csv", "read_table", "read_json", "read_parquet", "read_excel", "read_feather", "concat", "merge"),
             *("read_sql", "read_sql_query", "read_sql_table", "read_pickle", "read_hdf", "read_orc", "read_fwf"),
             *("read_stata", "read_sas", "read_spss", "json_normalize", "DataFrame.from_records"),
+            *MAKING,
         )
     },
     path_functions=frozenset({"read_csv"}),

@@ -101,6 +101,11 @@ def form(name: str) -> tuple[str, int] | None:
     return _after(READERS[head], _STEP.findall(name[len(head) :]))
 
 
+def reads_file(name: str) -> bool:
+    """Whether a function reads a file. Some of those that return tables make them of what they are given."""
+    return name in READERS and (READERS[name] != FRAME or name.rpartition(".")[2].startswith("read_"))
+
+
 def is_of_hub(name: str) -> bool:
     """Whether a value is a dataset of the Hugging Face hub, or a split of one."""
     found = form(name)

@@ -10,6 +10,7 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
+    Comprehension,
     Constant,
     IfExp,
     Name,
@@ -20,6 +21,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
+from dllint.inference.all_entries import inside
 from dllint.inference.answers import Table
 from dllint.inference.origins import Origins
 from dllint.inference.values import (
@@ -300,6 +302,8 @@ class Arrays:
                     continue
                 inner = self.of(part, depth + 1)
                 func = last_name(file.calls[index].func)
+                if inner is None and isinstance(one, Display):
+                    inner = self._worked_out(one, part, depth)
                 if inner is None and isinstance(one, Display) and func in _JOINING:
                     inner = self._content(part, OPAQUE)
                 elif inner is None and func == "frombuffer":
@@ -312,6 +316,18 @@ class Arrays:
                     stays = inner.alone and not inner.read
                     return replace(made, file=file, call=index, frame=frame) if stays else made
         return None
+
+    def _worked_out(self, value: Display, part: Value, depth: int) -> Array | None:
+        """The array that the elements of a list are worked out from, `[image / 255 for image in images]`, where their
+        value does not tell."""
+        if not isinstance(part, Unknown):
+            return None
+        written, changes = value.written, self.world.mappings.fillings(value)
+        put = [(one.value, where) for one, where in changes if one.kind == "add" and one.value is not None]
+        if isinstance(written.expr, Comprehension):
+            put.append((written.expr.element, inside(written.expr, written.site)))
+        found = (self.computed(expr, site, depth + 1, many=True) for expr, site in put)
+        return next((one for one in found if one is not None), None)
 
     @staticmethod
     def _content(value: Value, wanted: str) -> Array | None:

@@ -14,7 +14,7 @@ from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.answers import Table
 from dllint.inference.iteration import mapped
-from dllint.inference.values import UNKNOWN, Class, Display, Instance, Mapping, Site, Value, Values
+from dllint.inference.values import UNKNOWN, Class, Display, External, Instance, Mapping, Site, Value, Values
 from dllint.project.arrays import Array, Arrays
 from dllint.project.counting import loops
 from dllint.project.repeated_reads import RepeatedReads
@@ -133,7 +133,7 @@ class CollectedArrays:
 
     def _read(self, expr: Expr, site: Site, turns: list[int], where: Site) -> Array | None:
         """An array that the value of an expression is or contains, and that is read from a file again in every
-        iteration of a loop around it.
+        iteration of a loop around it, or of an earlier loop that has collected such arrays.
 
         `turns` are the regions of those loops.
         """
@@ -141,14 +141,20 @@ class CollectedArrays:
             return None
         flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
         parts = [part for one in evaluate(expr, site) for part in flattened(one)]
-        found = [array for part in parts if (array := self.arrays.of(part)) is not None]
+        found = [(array, part) for part in parts if (array := self.arrays.of(part)) is not None]
         worked_out = None if found else self.arrays.computed(expr, site, many=True)
-        read = [one for one in (*found, worked_out) if one is not None and one.source == "file" and one.read]
+        whole = [worked_out] if worked_out is not None else [array for array, part in found if not _is_item(part)]
+        read = [worked_out] if worked_out is not None else [array for array, _ in found]
+        read = [one for one in read if one.source == "file" and one.read]
         for one in read:
             if self.repeated.calls(one.file, one.call, one.frame, where, turns):
                 return one
         if read and self.repeated.reads(expr, site, where, turns):
             return read[0]
+        for one in read:
+            # `[normalized(one) for one in arrays]`
+            if one in whole and self.repeated.is_one_of_many(one.file, one.call, one.frame):
+                return one
         # An object that a loop constructs has arrays of its own.
         owned = (array for part in parts for array in self._owned(part, where, turns))
         return next(owned, None)
@@ -208,3 +214,8 @@ def _displayed(values: Values) -> list[tuple[Expr, Site]]:
         if isinstance(value, Display) and value.made is None and isinstance(value.written.expr, (List, Tuple))
         for element in value.written.expr.elements
     ]
+
+
+def _is_item(value: Value) -> bool:
+    """Whether a value is an item of what a call returned: of an array, this may be a number."""
+    return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.endswith("]")

@@ -24,7 +24,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Call, Event, Expr
 from dllint.inference import limits
-from dllint.inference.values import Const, Display, Function, Mapping, Site
+from dllint.inference.values import Const, Display, Function, Instance, Mapping, Site
 from dllint.inference.written_changes import ADDING
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import SourceFile, last_name
@@ -112,6 +112,15 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
     if len(values) == 1 and isinstance(values[0], (Display, Mapping)):
         return items(datasets, values[0], depth + 1)
     return None
+
+
+def applications(datasets: Datasets, value: Instance) -> int | None:
+    """How often `map`, or a method of a pool, calls a function whose results a value is; None if unknown."""
+    if value.file is None or value.call < 0:
+        return None
+    plain = [one.value for one in value.file.calls[value.call].args if one.keyword is None]
+    site = datasets.world.call_site(value.file, value.call, value.frame)
+    return iterations(datasets, plain[1], site) if len(plain) > 1 else None
 
 
 def _length(numbers: range) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
-from dllint.facts.schema import Expr
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Slice, Subscript
+from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Class, External, Function, Instance, Value
 from dllint.libraries.index import PATH_CONSUMERS, canonical
 from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.libraries.records import HANDLE, form
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_expressions import adds_a_list, calculates
 
@@ -27,6 +27,12 @@ _PATH = re.compile(r"(?:^|_)(?:path|filepath|filename|fname|file_?name)$", re.IG
 _OF_OTHERS = frozenset({"get", "read", "format"})
 """Names among them that other functions have as well."""
 
+COUNTING = frozenset({"range", "arange", "linspace", "islice"})
+"""Last names of functions that are given numbers and no paths."""
+
+_BETWEEN_WORDS = frozenset({", ", "; ", ". "})
+"""What stands between words and sentences, and not between the parts of a path, beside white space alone."""
+
 _SHOWING = frozenset({"print", "debug", "info", "warning", "warn", "error", "critical", "exception"})
 """Last names of functions that show a text to a person."""
 
@@ -41,7 +47,7 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     """Whether a call is given a path, or a part of one; `file.read(size)` of an open file is given a number."""
     call = file.calls[index]
     last = last_name(call.func)
-    if last not in PATH_CONSUMERS | PATH_FUNCTIONS:
+    if last not in PATH_CONSUMERS | PATH_FUNCTIONS or _joins_words(call) or _has_default(call):
         return False
     if last not in _OF_OTHERS or not isinstance(call.func, Attribute):
         return True
@@ -50,6 +56,25 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     if own:
         return any(_asks_for_path(value) for value in own)
     return last != "read" or not any(map(_is_open_file, world.values.evaluate(call.func.value, site)))
+
+
+def _joins_words(call: Call) -> bool:
+    """Whether a call joins words to a text: `" ".join(words)`. The parts of a path have other characters between
+    them."""
+    func = call.func
+    if not isinstance(func, Attribute) or func.attr != "join" or not isinstance(func.value, Constant):
+        return False
+    between = func.value.value
+    return isinstance(between, str) and (between.isspace() or between in _BETWEEN_WORDS)
+
+
+def _has_default(call: Call) -> bool:
+    """Whether a call looks a key up, and says what it returns without one: `numbers.get(word, 0)`."""
+    given = [one.value for one in call.args if one.keyword is None][1:2]
+    # A file client is given the name of a store: `client.get(path, "images")`.
+    return last_name(call.func) == "get" and any(
+        isinstance(one, Constant) and not isinstance(one.value, str) for one in given
+    )
 
 
 def _asks_for_path(function: Function) -> bool:
@@ -81,7 +106,10 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
         def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
             return any(part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file))
 
+        numbers = _numbers(run)
         for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
+            if expr in numbers:
+                continue
             if isinstance(expr, CallRef):
                 call = run.file.calls[expr.index]
                 joined = any(meant(argument.value) for argument in call.args) and takes_path(
@@ -95,3 +123,12 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
             if joined:
                 return True
     return False
+
+
+def _numbers(run: ItemRun) -> list[Expr]:
+    """The sums in the bounds of slices and ranges, which make no path: `frames[start:start + size]`."""
+    bounds: list[Expr] = [expr for expr in run.expressions if isinstance(expr, Slice)]
+    for index in run.file.calls_of(run.scope):
+        call = run.file.calls[index]
+        bounds += (one.value for one in call.args if last_name(call.func) in COUNTING)
+    return [part for one in bounds for part in without_calls(one) if isinstance(part, BinOp)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List, Name, Slice, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
+from dllint.libraries.copies import copied
 from dllint.linking.expressions import walk
 from dllint.project.item_expressions import bound
 
@@ -56,7 +57,7 @@ def _field(expr: Expr, known: dict[Expr, _Key]) -> _Key | None:
 def goes_into_fields(
     code: ItemCode, value: Instance, attr: str, holder: Class | None = None, numbered: bool = False
 ) -> bool:
-    """Whether workers iterate or slice a named field of `self.attr[key]`, where `key` is a field of an item's
+    """Whether workers iterate, slice or copy a named field of `self.attr[key]`, where `key` is a field of an item's
     record: then each record holds a collection of its own, as the annotations of an image do and the name of a
     class does not.
 
@@ -70,8 +71,9 @@ def goes_into_fields(
 
 
 def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
-    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, or takes a part of
-    it, `record["boxes"][:9]`, or with `numbered` an element, `record["boxes"][number]`."""
+    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, takes a part of it,
+    `record["boxes"][:9]`, copies it, `record["boxes"].copy()`, or with `numbered` takes an element of it,
+    `record["boxes"][number]`."""
     records = [*items, *bound(run, items)]
     fields = [
         expr
@@ -83,10 +85,8 @@ def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
     ]
     known = [*fields, *bound(run, fields)]
     if any(
-        isinstance(expr, Subscript)
-        and expr.value in known
-        and isinstance(expr.index, (Slice, Name) if numbered else Slice)
-        for expr in run.expressions
+        copied(run.file, expr) in known if isinstance(expr, CallRef) else _is_part(expr, known, numbered)
+        for expr in (run.expressions if known else ())
     ):
         return True
     iterated = [event.value for event in run.events if event.kind == "for" and event.value is not None]
@@ -98,3 +98,12 @@ def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
             if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
                 iterated.append(func.value)
     return any(part in known for expr in iterated for part in walk(expr, run.file))
+
+
+def _is_part(expr: Expr, known: list[Expr], numbered: bool) -> bool:
+    """Whether an expression slices one of these, along one axis or several: `boxes[:, :4]`. With `numbered`, whether it
+    takes an element by a number that varies."""
+    if not isinstance(expr, Subscript) or expr.value not in known:
+        return False
+    axes = expr.index.elements if isinstance(expr.index, Tuple) else (expr.index,)
+    return any(isinstance(one, Slice) for one in axes) or (numbered and isinstance(expr.index, Name))

@@ -14,6 +14,7 @@ from dllint.inference.origins import Origins
 from dllint.inference.values import External, Frame, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES, MAKERS, canonical
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.counting import loops
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -37,6 +38,14 @@ class RepeatedReads:
                 return False
             file, call, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
         return any(file.encloses(turn, file.calls[call].region) for turn in turns)
+
+    def is_one_of_many(self, file: SourceFile, call: int, frame: Frame | None) -> bool:
+        """Whether a call, or a call that leads to it, is inside any loop."""
+        while not loops(file, file.calls[call].region):
+            if frame is None or frame.call is None:
+                return False
+            file, call, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
+        return True
 
     def reads(self, expr: Expr, site: Site, where: Site, turns: list[int], depth: int = 0) -> bool:
         """Whether the expression, or one that its value comes from, reads an array inside one of the loops `turns`

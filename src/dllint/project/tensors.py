@@ -20,16 +20,17 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.inference import limits
+from dllint.inference.iteration import mapped
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value, Values
 from dllint.libraries.contents import contents, keeps_as_it_is
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS, NETWORKS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
-from dllint.project.counting import items
+from dllint.project.counting import applications, items
 from dllint.project.datasets import Datasets
 from dllint.project.kept_values import Kept
-from dllint.project.tokenized_texts import gives_tensors
+from dllint.project.tensor_expressions import gives_tensors
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -233,9 +234,14 @@ class Tensors:
 
     def _in_collection(self, value: Value) -> int | None:
         """The number of storages that a collection holds, None if unknown; 0 for a tensor, which is no collection."""
-        if isinstance(value, Instance):
-            return None if self._is_array_of_tensors(value) else 0
-        return self._storages(value, 0)
+        if not isinstance(value, Instance):
+            return self._storages(value, 0)
+        each = [self._storages(one, 1) for one in mapped(self.world, value) if not isinstance(one, Const)]
+        if each and 0 not in each:
+            # `list(map(read, paths))`
+            number = applications(self.datasets, value)
+            return None if number is None or None in each else number * max(one for one in each if one is not None)
+        return None if self._is_array_of_tensors(value) else 0
 
     def _filled_at(self, value: Value, depth: int = 0) -> Iterator[tuple[SourceFile, Span]]:
         """The statements that put tensors with storages of their own into an object array, a list or a dict, or into

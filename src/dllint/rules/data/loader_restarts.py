@@ -19,6 +19,7 @@ from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Function, Instance
 from dllint.libraries.index import MAKERS, READERS, canonical
+from dllint.libraries.records import reads_file
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
@@ -234,7 +235,7 @@ class Restarts:
         for index in file.calls_of(function.scope):
             for value in self.world.values.evaluate(file.calls[index].func, self.world.call_site(file, index, None)):
                 name = canonical(value.name) if isinstance(value, External) else ""
-                if name in READERS:
+                if reads_file(name):
                     yield READERS[name]
                 elif name in MAKERS and MAKERS[name].shape == "file" and MAKERS[name].alone:
                     yield "array"

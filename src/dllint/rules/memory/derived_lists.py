@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, Element, List, Starred, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Element, List, Starred, Tuple
 from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
@@ -111,14 +111,18 @@ class Mapped:
         self.origins = Origins(datasets.world)
 
     def results(self, value: Value) -> list[tuple[Expr, Site]]:
-        """The expressions that a function returns which a call such as `map` calls for each element; empty for any
-        other value."""
+        """The expressions that a function returns which a call such as `map` calls for each element, or the tuples
+        that `zip` makes; empty for any other value."""
         if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
             return []
-        if value.call < 0 or not _maps(canonical(value.of.name)):
+        name = canonical(value.of.name)
+        if value.call < 0 or not (name == "zip" or _maps(name)):
             return []
         args = [one.value for one in value.file.calls[value.call].args if one.keyword is None]
         site = self.world.call_site(value.file, value.call, value.frame)
+        if name == "zip":
+            counted = any(iterations(self.datasets, one, site) is not None for one in args)
+            return [(Tuple(tuple(map(Element, args))), site)] if len(args) > 1 and not counted else []
         if len(args) < 2 or iterations(self.datasets, args[1], site) is not None:
             return []
         return list(self._returned(args[0], site))
@@ -135,3 +139,17 @@ def _maps(name: str) -> bool:
     last = name.rpartition(".")[2]
     of_pool = last in _OF_POOLS and any(part in name for part in ("Pool().", "Executor().", "Parallel()."))
     return name in _MAPS or of_pool or last in _PARALLEL
+
+
+def delayed_function(func: CallRef, tasks: Expr, site: Site) -> tuple[Expr, Site] | None:
+    """The function that joblib runs for each task, `Parallel(n_jobs=4)(delayed(read)(path) for path in paths)`, and
+    where it is named; None for another call."""
+    calls = site.file.calls
+    task = tasks.element if isinstance(tasks, Comprehension) else None
+    if last_name(calls[func.index].func) != "Parallel" or not isinstance(task, CallRef):
+        return None
+    delayed = calls[task.index].func
+    made = calls[delayed.index] if isinstance(delayed, CallRef) else None
+    if made is None or last_name(made.func) != "delayed" or len(made.args) != 1:
+        return None
+    return made.args[0].value, site

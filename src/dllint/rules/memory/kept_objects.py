@@ -25,6 +25,7 @@ from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths, unpacks_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
+from dllint.rules.memory.row_parts import used_parts
 from dllint.rules.memory.table_cells import cells_are_objects
 from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
@@ -48,7 +49,8 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         if table is not None and reads_texts(project, value, kept, holder):
             yield keeping, table
             continue
-        if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
+        of_records = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.has_attributes))
+        if not of_records and arrays.kept(kept.values, kept.store.value, kept.site):
             continue
         held = records.kept(kept)
         known = held is not None and not _is_unclear(project, value, kept, holder, held, collected)
@@ -91,9 +93,16 @@ def _is_unclear(
         return True
     by_field = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.drawn, code.has_attributes))
     by_field = by_field or goes_into_fields(code, value, kept.attr, holder)
+    by_field = by_field or _have_named_fields(project, value, kept.attr, holder)
     # A list of classes is a list of numbers, which a file of any content gives as well.
     seen = reading.seen and not holds_classes(kept.attr)
     return not seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)
+
+
+def _have_named_fields(project: Project, value: Instance, attr: str, holder: Class) -> bool:
+    """Whether workers read several named fields of the items of an attribute, in functions that get them, too."""
+    parts = used_parts(project.world, project.item_code, value, attr, holder)
+    return sum(isinstance(part[0], str) for part in parts if part) > 1
 
 
 def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, held: Held) -> bool:
@@ -185,7 +194,8 @@ def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading,
     if kind in (LINES, ROWS) and len(fields_taken(code, value, attr, holder)) >= WIDE:
         return False
     if kind == LINES and reading.under:
-        return holds_paths(project.world, code, value, attr, reading.under, holder)
+        of_paths = holds_paths(project.world, code, value, attr, reading.under, holder)
+        return of_paths and not named_as_text(code, value, attr, holder)
     # Where a decorator hides which index workers look up, every look-up counts.
     by: By = "index" if code.indexed(value, attr, holder) else "any"
     if kind == LINES and used_as_path(code, value, attr, holder, by):

@@ -54,8 +54,8 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.kept_values import Kept
-from dllint.project.released_attributes import is_array_of
 from dllint.rules.memory.derived_lists import viewed_dict
+from dllint.rules.memory.entries_turned_into_arrays import becomes_array, entries_become_arrays
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, Held, Reading, Readings
@@ -114,7 +114,7 @@ class Records(Readings):
                     for value in kept.values
                     if isinstance(value, Instance) and (value.file, value.call) == (reading.file, reading.call)
                 ]
-                return None if any(map(self._entries_become_arrays, read)) else self._whole(reading)
+                return None if any(entries_become_arrays(self.world, one) for one in read) else self._whole(reading)
         made = [self.in_loops.made(value) for value in some]
         if made and all(made):
             return Held(None, None, made[0])
@@ -154,7 +154,7 @@ class Records(Readings):
         if inside is not None:
             return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
         if isinstance(value, Instance):
-            return None if reading is None or self._entries_become_arrays(value) else self._whole(reading)
+            return None if reading is None or entries_become_arrays(self.world, value) else self._whole(reading)
         return self.filled(value, depth) if isinstance(value, (Display, Mapping)) else None
 
     def _taken(self, value: Instance) -> Reading | None:
@@ -216,6 +216,9 @@ class Records(Readings):
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
+            cell = self.trace(expr.element, inside(expr, site))
+            if cell is not None and _is_cell(cell):
+                return Held(replace(cell, kind=COLUMN, level=0), None, cells=True)
             # `{name: defaultdict(list) for name in names}`
             held = self._filled_inside(value, expr.element, inside(expr, site), depth)
             if held is not None:
@@ -237,7 +240,7 @@ class Records(Readings):
                 return held
         mappings = self.world.mappings
         for change in islice(self.datasets.filling(value), limits.CHANGES.most):
-            if change.value is None or self._becomes_array(change):
+            if change.value is None or becomes_array(self.world, change):
                 continue
             where = mappings.changed_at(change, value)
             looped = bool(loops(change.file, change.region)) or (
@@ -266,39 +269,14 @@ class Records(Readings):
             traced = self.trace(change.value, where)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None, _statement(change))
-            if traced is not None and looped and isinstance(value, Mapping) and _is_cell(traced):
+            if traced is not None and looped and _is_cell(traced):
                 # Whether it is a text or a number shows where workers read it.
-                return Held(replace(traced, kind=COLUMN, level=0), None, _statement(change))
+                cells = isinstance(value, Display)
+                return Held(replace(traced, kind=COLUMN, level=0), None, _statement(change), cells=cells)
             held = self._filled_inside(value, change.value, where, depth)
             if held is not None:
                 return held
         return None
-
-    def _entries_become_arrays(self, value: Instance) -> bool:
-        """Whether a loop replaces the entries of what was read by arrays of them: `rows[key] = np.array(rows[key])`."""
-        changes = islice(self.world.mappings.changes_of(value), limits.CHANGES.most)
-        return any(
-            change.kind == "set"
-            and change.key is not None
-            and not isinstance(change.key, str)
-            and isinstance(change.value, CallRef)
-            and bool(loops(change.file, change.region))
-            and is_array_of(self.world, change.file, change.value.index, Subscript(change.base, change.key))
-            for change, _ in changes
-        )
-
-    def _becomes_array(self, change: Change) -> bool:
-        """Whether the same function replaces the entry that a mutation sets or extends by an array of it:
-        `rows[key] = np.asarray(rows[key])`."""
-        key = Constant(change.key) if isinstance(change.key, str) else change.key
-        entry = change.base if key is None else Subscript(change.base, key)
-        return any(
-            event.kind == "assign"
-            and event.target == entry
-            and isinstance(event.value, CallRef)
-            and is_array_of(self.world, change.file, event.value.index, entry)
-            for event in change.file.scopes[change.scope].events
-        )
 
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
         """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:

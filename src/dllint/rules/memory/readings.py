@@ -40,7 +40,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, NO_COLUMNS, is_frame_by_call
+from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, MAKING, NO_COLUMNS, is_frame_by_call
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
@@ -64,6 +64,8 @@ from dllint.libraries.records import (
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project, Regime
+from dllint.rules.memory.derived_lists import delayed_function
+from dllint.rules.memory.grouped_tables import collects_groups
 from dllint.rules.memory.table_columns import is_column, without_values
 from dllint.span import Span
 
@@ -74,6 +76,7 @@ _SPLIT = "train_test_split"
 _OF_SAME = OF_STRING | SPLITTING | PARTING | SAME_COLLECTION | {"get", "readlines", "read"}
 """Methods of strings, containers and open files that return a part of them, or the same objects."""
 _OF_PAIRS = frozenset({"dict", "OrderedDict"})
+_MAKING = frozenset(name.rpartition(".")[2] for name in (*MAKING, "DataFrame.from_records"))
 _MIXED = 6
 """From how many results of external functions on the value of an expression no longer has one origin."""
 
@@ -114,7 +117,8 @@ class Reading:
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
     is None for objects that the program itself makes. `filled` is the statement that puts them into a container. With
-    `keys` they are the keys of a dict. `tensors`: each of them holds tensors of its own.
+    `keys` they are the keys of a dict. `tensors`: each of them holds tensors of its own. `cells`: they are single cells
+    of a table, which may be numbers, or paths of other files.
 
     Without a size and a reading, loops over data make one per item.
     """
@@ -124,6 +128,7 @@ class Held:
     filled: tuple[SourceFile, Span] | None = None
     keys: bool = False
     tensors: bool = False
+    cells: bool = False
 
     @property
     def table(self) -> bool:
@@ -294,7 +299,7 @@ class Readings(ABC):
         if (
             isinstance(call.func, CallRef)
             and len(plain) == 1
-            and (work := _delayed(call.func, plain[0], site)) is not None
+            and (work := delayed_function(call.func, plain[0], site)) is not None
         ):
             return self._returned(*work)
         if last in _OF_PAIRS and len(plain) == 1 and isinstance(plain[0], Comprehension):
@@ -394,7 +399,7 @@ class Readings(ABC):
             if not isinstance(value, (Display, Mapping)) or not isinstance(value, kinds):
                 continue
             held = self.filled(value, 0)
-            if held is not None and held.reading is not None:
+            if held is not None and held.reading is not None and not held.cells:
                 # A list of texts is read like a list of lines.
                 kind = LINES if held.reading.kind == TEXT else held.reading.kind
                 return replace(held.reading, kind=kind, level=0, seen=True)
@@ -425,47 +430,40 @@ class Readings(ABC):
     def of_instance(self, value: Instance) -> Reading | None:
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
-        found = form(canonical(value.of.name))
-        if found is None:
+        name = canonical(value.of.name)
+        found = form(name)
+        if found is None or (name.startswith("pandas.DataFrame") and not self._is_of_data(value, 0)):
             return None
         kind, level = found
+        if kind == FRAME and ".groupby" in name and collects_groups(value):
+            return Reading(ROWS, level, value.file, value.call)
         if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
-            if self._collects(value):
+            if collects_groups(value):
                 return Reading(ROWS if kind == COLUMN else kind, level, value.file, value.call)
             # What a function makes of each cell shows where workers read it.
             cells = kind == COLUMN and ".groupby" not in value.of.name
             return Reading(kind, level, value.file, value.call) if cells else None
         return Reading(kind, level, value.file, value.call)
 
-    @staticmethod
-    def _collects(value: Instance) -> bool:
-        """Whether the groups of a table are turned into lists:
-        `table.groupby("user")["item"].apply(list).to_dict()`."""
-        assert value.file is not None
-        expr: Expr = CallRef(value.call)
-        while isinstance(expr, (CallRef, Attribute, Subscript)):
-            if isinstance(expr, CallRef):
-                call = value.file.calls[expr.index]
-                if last_name(call.func) in AGGREGATING:
-                    return any(one.value in (Name("list"), Name("tuple"), Name("set")) for one in call.args)
-                expr = call.func
-            else:
-                expr = expr.value
-        return False
-
-
-def _delayed(func: CallRef, tasks: Expr, site: Site) -> tuple[Expr, Site] | None:
-    """The function that joblib runs for each task, `Parallel(n_jobs=4)(delayed(read)(path) for path in paths)`, and
-    where it is named; None for another call."""
-    calls = site.file.calls
-    task = tasks.element if isinstance(tasks, Comprehension) else None
-    if last_name(calls[func.index].func) != "Parallel" or not isinstance(task, CallRef):
-        return None
-    delayed = calls[task.index].func
-    made = calls[delayed.index] if isinstance(delayed, CallRef) else None
-    if made is None or last_name(made.func) != "delayed" or len(made.args) != 1:
-        return None
-    return made.args[0].value, site
+    def _is_of_data(self, value: Value, depth: int) -> bool:
+        """Whether a table is made of what a file contains: `pd.DataFrame(json.load(file))`, and what its methods
+        return."""
+        if (
+            not isinstance(value, Instance)
+            or value.file is None
+            or value.call < 0
+            or limits.READING_DEPTH.exceeded(depth)
+        ):
+            return False
+        call, site = value.file.calls[value.call], self.world.call_site(value.file, value.call, value.frame)
+        if last_name(call.func) not in _MAKING:
+            base = call.func
+            while isinstance(base, (Attribute, Subscript)):
+                base = base.value
+            made = (one for one in self.world.values.evaluate(base, site) if one != value)
+            return any(self._is_of_data(one, depth + 1) for one in made)
+        given = [one.value for one in call.args if one.keyword in (None, "data")][:1]
+        return any(self.trace(one, site) or self.of_container(one, site) for one in given)
 
 
 def _is_of_result(value: Value) -> bool:

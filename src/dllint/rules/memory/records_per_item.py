@@ -36,7 +36,8 @@ from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.derived_lists import Mapped, lists_behind
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
-from dllint.rules.memory.row_parts import PATH, used_parts
+from dllint.rules.memory.record_shapes import RecordShapes
+from dllint.rules.memory.row_parts import PATH, Uses, used_parts
 from dllint.span import Span
 
 _FEW = 3
@@ -57,6 +58,7 @@ class RecordsPerItem:
         self.world = project.world
         self.in_loops = MadeInLoops(project.datasets)
         self.mapped = Mapped(project.datasets)
+        self.shapes = RecordShapes(project.world, lambda value: self._place(value, 1) is not None)
         self._grown: Table[_Place | None] = {}
 
     def filled(self, value: Instance, kept: Kept, holder: Class) -> _Place | None:
@@ -82,6 +84,8 @@ class RecordsPerItem:
         by_use = texts or (taken_apart and not any(self._shows(one) for one in known))
         if not by_use and not all(self._holds_records(one, 0) for one in known):
             return None
+        if not one_each and any(map(self._holds_stores, known)):
+            return None
         parts = used_parts(self.world, code, value, kept.attr, holder)
         if not parts and not lists:
             return None
@@ -93,7 +97,7 @@ class RecordsPerItem:
         )
         taken = fields_taken(code, value, kept.attr, holder)
         nested = len(taken) >= WIDE and any(len(key) > 1 for key in taken)
-        if paths and labelled and not nested:
+        if paths and labelled and not nested and not self._has_collections(known, parts):
             return None
         return places[0]
 
@@ -151,10 +155,23 @@ class RecordsPerItem:
                 return True
         return False
 
+    def _holds_stores(self, value: Value) -> bool:
+        """Whether what is put into a container is an object of the project that makes lists, perhaps of items."""
+        made = (one for expr, site in self._put_in(value, 0) for one in self.world.values.evaluate(expr, site))
+        return any(isinstance(one, Instance) and not self._is_plain(one) and self._keeps_lists(one) for one in made)
+
     def _has_many_entries(self, value: Value) -> bool:
-        """Whether each record of a container is a dict that is written with many entries."""
-        written = [as_display(expr, site.file) for expr, site in self._put_in(value, 0)]
-        return bool(written) and all(isinstance(one, Dict) and len(one.items) >= WIDE for one in written)
+        """Whether each record of a container is a dict with many entries."""
+        records = list(self._put_in(value, 0))
+        return bool(records) and all(self.shapes.varying(*one) >= WIDE for one in records)
+
+    def _has_collections(self, known: list[Value], parts: Uses) -> bool:
+        """Whether workers read a part of a record that is a list or dict of its own, and no list of paths."""
+        paths = {part[0] for part, kinds in parts.items() if part and PATH in kinds}
+        records = (record for one in known for record in self._put_in(one, 0))
+        found = {key for record in records for key in self.shapes.collections(*record, paths)}
+        # What returns a record as a whole, or copies it, reads all of it.
+        return bool(found and (parts.get(()) or found & {part[0] for part in parts if part}))
 
     def _holds_records(self, value: Value, depth: int) -> bool:
         """Whether what a container holds is a tuple, list or dict of several parts, or an object of the project."""
@@ -231,11 +248,21 @@ class RecordsPerItem:
             )
         )
 
+    def _keeps_lists(self, value: Instance) -> bool:
+        """Whether an object of the project, other than a dataset, makes lists when it is constructed."""
+        datasets = self.project.datasets
+        if not isinstance(value.of, Class) or datasets.derives(value.of) or value.file is None or value.call < 0:
+            return False
+        return any(
+            kept.initial and kept.owner is not None and any(map(self.shapes.is_own, kept.values))
+            for kept in datasets.kept(value)
+        )
+
     def _is_made_of_parts(self, value: Value) -> bool:
         if isinstance(value, Instance) and isinstance(value.of, External):
             return canonical(value.of.name) in RECORD_MAKERS
         if isinstance(value, Instance):
-            return self._is_plain(value)
+            return self._is_plain(value) or self._keeps_lists(value)
         if not isinstance(value, (Display, Mapping)):
             return False
         written = as_display(value.written.expr, value.written.site.file)

@@ -17,6 +17,7 @@ from dllint.facts.nodes import (
     LambdaRef,
     List,
     Name,
+    Slice,
     Starred,
     Subscript,
     Tuple,
@@ -26,10 +27,11 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.copies import copied
+from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
 from dllint.project.item_expressions import adds_a_list, calculates
-from dllint.project.path_use import shows, takes_path
+from dllint.project.path_use import COUNTING, shows, takes_path
 
 if TYPE_CHECKING:
     from dllint.inference.edges import Target
@@ -141,6 +143,8 @@ class RowReader:
                 part = self.part_of(argument.value, at)
                 if part is not None:
                     merge(found, self._given_to(index, argument.keyword, argument.value, part))
+                elif last_name(call.func) in COUNTING:
+                    self._numbers(argument.value, at, found)
                 elif not isinstance(argument.value, CallRef):
                     self._inside(argument.value, at, found)
         for event in self.file.scopes[self.scope].events:
@@ -161,16 +165,27 @@ class RowReader:
         """Record the uses of parts inside an expression, except those in calls."""
         if isinstance(expr, (CallRef, Constant, LambdaRef, Compare, Name)):
             return
+        if isinstance(expr, Slice):
+            self._numbers(expr, at, found)
+            return
         joins = isinstance(expr, FString) and len(expr.values) > 1
         lists = isinstance(expr, BinOp) and adds_a_list(expr)
         number = isinstance(expr, BinOp) and calculates(expr)
         joins = joins or (isinstance(expr, BinOp) and expr.op in ("/", "+", "%") and not lists and not number)
+        joins = joins and not any(map(_has_axes, expr.children()))
         for one in expr.children():
             part = self.part_of(one, at)
             if part is None:
                 self._inside(one, at, found)
             elif joins or lists or number or isinstance(expr, (List, Tuple, nodes.Set, Dict)):
                 found.setdefault(part, set()).add(PATH if joins else NUMBER if number else _OTHER)
+
+    def _numbers(self, expr: Expr, at: tuple[int, int], found: Uses) -> None:
+        """Record the parts in the bounds of a slice or a range, `start + size`, which are numbers."""
+        for one in without_calls(expr):
+            part = self.part_of(one, at)
+            if part is not None:
+                found.setdefault(part, set()).add(NUMBER)
 
     def _given_to(self, index: int, keyword: Optional[str], value: Expr, part: Part) -> Uses:
         call = self.file.calls[index]
@@ -211,3 +226,8 @@ class RowReader:
         """The function that a call runs, with the parts that its parameters hold."""
         function = target.function
         return type(self)(self.world, function.file, function.scope, given, {}, self.depth + 1)
+
+
+def _has_axes(expr: Expr) -> bool:
+    """Whether an expression is a part of an array with several axes: `boxes[:, 0]`."""
+    return isinstance(expr, Subscript) and isinstance(expr.index, Tuple)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, List, Name, Slice, Subscript, Tuple
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Comprehension, Constant, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
@@ -124,6 +124,9 @@ def _is_array(run: ItemRun, items: list[Expr]) -> bool:
             case Attribute(base, attr) if attr in _OF_ARRAYS and is_item(base):
                 return True
             case Subscript(base, Tuple(parts)) if is_item(base) and any(isinstance(one, Slice) for one in parts):
+                return True
+            case Subscript(base, Slice(Name() as first, BinOp("+", left))) if is_item(base) and left == first:
+                # a window of so many frames: a text is hardly cut like this
                 return True
             case Subscript(base, Name() as positions) if is_item(base) and positions in drawn:
                 return True

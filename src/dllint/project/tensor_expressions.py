@@ -1,4 +1,4 @@
-"""Expressions that are what a tokenizer makes of a text."""
+"""Expressions whose form shows that they are tensors, whatever the functions in them are."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from dllint.libraries.index import METHODS
 if TYPE_CHECKING:
     from dllint.facts.schema import Expr
 
+_OF_TENSORS = frozenset({"cpu", "detach"})
+"""Methods that tensors have, and other results of a call hardly."""
+
 
 def gives_tensors(expr: Expr, site: Site) -> bool:
     """Whether an expression is what a tokenizer makes of one text as tensors, or a part or view of it:
-    `tokenizer(text, return_tensors="pt")["input_ids"].squeeze()`. Each call makes tensors of their own."""
+    `tokenizer(text, return_tensors="pt")["input_ids"].squeeze()`. Each call makes tensors of their own, and so does one
+    whose result is moved to the CPU or taken out of a graph: `model(image).cpu()`."""
     # A name can be bound to a part of itself.
     for _ in range(2 * limits.CONTAINER_DEPTH.most):
         match expr:
@@ -28,10 +32,14 @@ def gives_tensors(expr: Expr, site: Site) -> bool:
                 call = site.file.calls[index]
                 if any(one.keyword == "return_tensors" and one.value == Constant("pt") for one in call.args):
                     return True
-                operation = METHODS.get(call.func.attr) if isinstance(call.func, Attribute) else None
-                if operation is None or operation.effect != HOLDS or not isinstance(call.func, Attribute):
+                if not isinstance(call.func, Attribute) or call.func.attr == "numpy":
                     return False
                 expr = call.func.value
+                if call.func.attr in _OF_TENSORS and not call.args and isinstance(expr, CallRef):
+                    return True
+                operation = METHODS.get(call.func.attr)
+                if operation is None or operation.effect != HOLDS:
+                    return False
             case Name(name):
                 bound = [one.event for one in site.file.bindings(site.scope).get(name, ())]
                 made = [one.value for one in bound if one is not None and one.kind == "assign"]
