@@ -150,6 +150,7 @@ class Readings(ABC):
         self.world = project.world
         self.origins = Origins(project.world)
         self._traced: Table[Reading | None] = {}
+        self._of_data: Table[bool] = {}
         self._depth = 0
 
     @abstractmethod
@@ -432,7 +433,7 @@ class Readings(ABC):
             return None
         name = canonical(value.of.name)
         found = form(name)
-        if found is None or (name.startswith("pandas.DataFrame") and not self._is_of_data(value, 0)):
+        if found is None or (name.startswith("pandas.DataFrame") and not self._is_of_data(value)):
             return None
         kind, level = found
         if kind == FRAME and ".groupby" in name and collects_groups(value):
@@ -445,23 +446,21 @@ class Readings(ABC):
             return Reading(kind, level, value.file, value.call) if cells else None
         return Reading(kind, level, value.file, value.call)
 
-    def _is_of_data(self, value: Value, depth: int) -> bool:
+    def _is_of_data(self, value: Value) -> bool:
         """Whether a table is made of what a file contains: `pd.DataFrame(json.load(file))`, and what its methods
         return."""
-        if (
-            not isinstance(value, Instance)
-            or value.file is None
-            or value.call < 0
-            or limits.READING_DEPTH.exceeded(depth)
-        ):
+        if not isinstance(value, Instance) or value.file is None or value.call < 0:
             return False
+        return self.world.memory.remember(self._of_data, value, lambda: self._made_of_data(value), False)
+
+    def _made_of_data(self, value: Instance) -> bool:
+        assert value.file is not None
         call, site = value.file.calls[value.call], self.world.call_site(value.file, value.call, value.frame)
         if last_name(call.func) not in _MAKING:
             base = call.func
             while isinstance(base, (Attribute, Subscript)):
                 base = base.value
-            made = (one for one in self.world.values.evaluate(base, site) if one != value)
-            return any(self._is_of_data(one, depth + 1) for one in made)
+            return any(self._is_of_data(one) for one in self.world.values.evaluate(base, site) if one != value)
         given = [one.value for one in call.args if one.keyword in (None, "data")][:1]
         return any(self.trace(one, site) or self.of_container(one, site) for one in given)
 
