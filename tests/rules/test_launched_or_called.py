@@ -93,3 +93,56 @@ def test_both(launching: str, found: bool, told: Callable[..., Any]) -> None:
         [("DLL402", "warning"), ("DLL602", "info")] if found else []
     )
     assert all("launches no process" in one.related[-1].message for one in findings)
+
+
+LAUNCHED_OR_CALLED = """\
+import lmdb
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.env = lmdb.open(path, readonly=True, lock=False)
+        self.size = self.env.stat()["entries"]
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, index):
+        with self.env.begin() as transaction:
+            return transaction.get(str(index).encode())
+
+
+def train(rank, path):
+    for row in DataLoader(Rows(path), num_workers=4):
+        print(row)
+
+
+def main(path, gpus):
+    if gpus > 1:
+        mp.spawn(train, (path,), gpus)
+    else:
+        train(0, path)
+"""
+WITHOUT_IT = """
+    def __getstate__(self):
+        return {**self.__dict__, "env": None}
+
+
+def train("""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "codes"),
+    [
+        pytest.param("", "", {"DLL203"}, id="processes cannot be given it: told once"),
+        pytest.param("\n\ndef train(", WITHOUT_IT, {"DLL402"}, id="it is left out of what is pickled"),
+    ],
+)
+def test_a_handle_in_processes_that_are_launched_or_not(
+    old: str, new: str, codes: set[str], told: Callable[..., Any]
+) -> None:
+    text = LAUNCHED_OR_CALLED.replace(old, new, 1) if old else LAUNCHED_OR_CALLED
+    found = told({"train.py": text}, select=["DLL203", "DLL402"], target_python="3.12")
+    assert {one.code for one in found} == codes

@@ -25,8 +25,14 @@ CODE = "DLL402"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Shared] = Causes()
     for loader in project.loaders:
-        if any(regime.method == "fork" for regime in decisive(project.regimes(loader))):
-            for shared in shared_handles(project, loader):
+        regimes = project.regimes(loader)
+        forked = [regime for regime in decisive(regimes) if regime.method == "fork"]
+        sent = any(regime.shown and regime.method != "fork" for regime in regimes) and all(
+            regime.beside is not None for regime in forked
+        )
+        for shared in shared_handles(project, loader) if forked else ():
+            # DLL203 tells that the processes launched for the same code cannot be given it.
+            if not (sent and _is_pickled(project, shared)):
                 causes.add(shared, *_caused_by(shared))
     for found in causes:
         yield _finding(project, found)
@@ -35,6 +41,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         between.add(one, (one.file.path, one.call))
     for group in between:
         yield _between_processes(project, group)
+
+
+def _is_pickled(project: Project, shared: Shared) -> bool:
+    """Whether a handle is an attribute of an object that is pickled to workers which are not forked."""
+    steps = shared.handle.steps if shared.handle is not None else ()
+    return bool(steps) and not any(one.attr in project.datasets.dropped(one.holder) for one in steps)
 
 
 def _caused_by(shared: Shared) -> Iterator[Hashable]:
