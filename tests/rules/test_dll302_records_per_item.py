@@ -24,6 +24,23 @@ def build(source, **more):
     return DataLoader(Rows(source, **more), num_workers=4)
 """
 
+
+def with_copies(statement: str) -> str:
+    """A dataset whose items copy the records that it keeps."""
+    return f"""\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for shape in shapes(source):
+            self.rows.append({{"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size}})
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        {statement}
+        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
+"""
+
+
 FOUND: dict[str, str] = {
     "objects that make lists of their parts": """\
 class Video:
@@ -146,55 +163,10 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return self.targets[index]["boxes"], self.targets[index]["names"]
 """,
-    "a deep copy of a dict of four entries": """\
-class Rows(Dataset):
-    def __init__(self, source):
-        self.rows = []  # DLL302
-        for shape in shapes(source):
-            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
-    def __len__(self):
-        return len(self.rows)
-    def __getitem__(self, index):
-        row = copy.deepcopy(self.rows[index])
-        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
-""",
-    "a copy by its method": """\
-class Rows(Dataset):
-    def __init__(self, source):
-        self.rows = []  # DLL302
-        for shape in shapes(source):
-            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
-    def __len__(self):
-        return len(self.rows)
-    def __getitem__(self, index):
-        row = self.rows[index].copy()
-        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
-""",
-    "a copy as a new dict": """\
-class Rows(Dataset):
-    def __init__(self, source):
-        self.rows = []  # DLL302
-        for shape in shapes(source):
-            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
-    def __len__(self):
-        return len(self.rows)
-    def __getitem__(self, index):
-        row = dict(self.rows[index])
-        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
-""",
-    "a copy of a name, and of the copy": """\
-class Rows(Dataset):
-    def __init__(self, source):
-        self.rows = []  # DLL302
-        for shape in shapes(source):
-            self.rows.append({"image": shape.file, "boxes": shape.b, "center": shape.c, "size": shape.size})
-    def __len__(self):
-        return len(self.rows)
-    def __getitem__(self, index):
-        row = self.rows[index]
-        row = copy.copy(row)
-        return cv2.imread(row["image"]), row["boxes"], row["center"] + row["size"]
-""",
+    "a deep copy of a dict of four entries": with_copies("row = copy.deepcopy(self.rows[index])"),
+    "a copy by its method": with_copies("row = self.rows[index].copy()"),
+    "a copy as a new dict": with_copies("row = dict(self.rows[index])"),
+    "a copy of a name, and of the copy": with_copies("row = self.rows[index]; row = copy.copy(row)"),
     "items that a method reads, with entries of their own": """\
 class Rows(Dataset):
     def __init__(self, source):

@@ -526,3 +526,17 @@ def test_workers_whose_dataset_never_ends_are_seeded_once(
 ) -> None:
     text = ENDLESS.format(body="\n".join(f"        {line}" for line in body), seed=seed)
     assert len(told({"train.py": text}, select=["DLL603"])) == count
+
+
+def test_a_loop_over_epochs_that_leaves_an_endless_dataset_seeds_again(told: Callable[..., Any]) -> None:
+    text = ENDLESS.format(body="        while True:\n            yield self.sample()", seed="worker_id + 3")
+    epochs = """\
+def main(model):
+    loader = DataLoader(Replay(), num_workers=4, worker_init_fn=start)
+    for epoch in range(9):
+        for step, batch in enumerate(loader):
+            model(batch).sum().backward()
+            if step == 100:
+                break
+"""
+    assert len(told({"train.py": text[: text.index("def main")] + epochs}, select=["DLL603"])) == 1

@@ -71,8 +71,13 @@ def _repeated(seedings: list[Seeding]) -> list[Seeding]:
 
 
 def _seeds_once(project: Project, loader: Loader) -> bool:
-    """Whether workers live as long as the training, so that none starts again with the seed of the last epoch."""
-    return bool(loader.flag("persistent_workers")) or never_ends(project, loader)
+    """Whether workers live as long as the training, so that none starts again with the seed of the last epoch.
+
+    A loop over epochs that leaves an endless dataset after some batches starts them again.
+    """
+    if loader.flag("persistent_workers"):
+        return True
+    return never_ends(project, loader) and not any(True for _ in project.ask(TrainingLoops).of(loader))
 
 
 def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -> Finding:

@@ -361,7 +361,7 @@ class Body(Names):
 
     def _goes_through_batch(self, region: int) -> bool:
         """Whether a place is in a loop of the body, such as one over the items of a batch: a test there selects items,
-        of which most batches have some."""
+        and most batches have such items."""
         around = (one for one in self.file.regions(region) if self.inside(one) and one != self.region)
         return any(self.file.facts.regions[one].kind == "for" for one in around)
 
