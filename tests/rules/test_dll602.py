@@ -34,8 +34,11 @@ class Rows(Dataset):
 
 
 RNG = dataset("np.random.default_rng(seed)  # DLL602", "return self.rng.random()")
-FOUND: dict[str, str] = {
-    "beside one of another class that workers replace": """
+
+
+def two_generators(base: str = "", mark: str = "", more: str = "") -> str:
+    """Items that draw from generators of two objects, one of which they replace."""
+    return f"""
 class Crops:
     def __init__(self):
         self.rng = np.random.RandomState(1)
@@ -46,9 +49,9 @@ class Crops:
     def draw(self):
         return self.rng.choice(3)
 
-class Frames:
+class Frames{base}:
     def __init__(self):
-        self.rng = np.random.RandomState(2)  # DLL602
+        self.rng = np.random.RandomState(2){mark}
 
     def draw(self):
         return self.rng.choice(3)
@@ -61,12 +64,16 @@ class Rows(Dataset):
         return 9
 
     def __getitem__(self, index):
-        self.crops.seed(index)
+        self.crops.seed(index){more}
         return self.crops.draw() + self.frames.draw()
 
 def build():
     return DataLoader(Rows(), num_workers=4)
-""",
+"""
+
+
+FOUND: dict[str, str] = {
+    "beside one of another class that workers replace": two_generators(mark="  # DLL602"),
     "objects of two classes, in datasets of one class": """
 class First:
     def __init__(self):
@@ -152,38 +159,7 @@ SILENT: dict[str, str] = {
         "try:\n            return open(str(index))\n        except OSError:\n            return self.rng.randint(9)",
     )
     + LOADER,
-    "replaced by a method of a base class": """
-class Crops:
-    def __init__(self):
-        self.rng = np.random.RandomState(1)
-
-    def seed(self, number):
-        self.rng = np.random.RandomState(number)
-
-    def draw(self):
-        return self.rng.choice(3)
-
-class Frames(Crops):
-    def __init__(self):
-        self.rng = np.random.RandomState(2)
-
-    def draw(self):
-        return self.rng.choice(3)
-
-class Rows(Dataset):
-    def __init__(self):
-        self.crops, self.frames = Crops(), Frames()
-
-    def __len__(self):
-        return 9
-
-    def __getitem__(self, index):
-        self.crops.seed(index); self.frames.seed(index)
-        return self.crops.draw() + self.frames.draw()
-
-def build():
-    return DataLoader(Rows(), num_workers=4)
-""",
+    "replaced by a method of a base class": two_generators("(Crops)", more="; self.frames.seed(index)"),
     "made for each item": dataset("None", "return np.random.default_rng((self.seed, index)).random()") + LOADER,
     "made in the worker": dataset(
         "np.random.default_rng(seed)",
