@@ -229,7 +229,8 @@ class ItemCode:
         those with any index.
         """
         for run, attrs, names in self._uses_of(value, attr, holder):
-            found: list[Expr] = [one.expr for one in self._asked(run, by) if run.part_of(one.container, attrs, names)]
+            asked = (one.expr for one in self._asked(run, by) if run.part_of(one.container, attrs, names))
+            found: list[Expr] = list(dict.fromkeys(asked))
             if found:
                 yield run, found
 
@@ -291,20 +292,20 @@ class ItemCode:
         return any(
             isinstance(expr, Attribute)
             and expr.attr not in _OF_VALUES
-            and (expr.value in items or expr.value in bound(run, items))
+            and expr.value in known
             and not _is_called(run, expr)
             for reader, found in self.items(value, attr, holder)
             for run, items in ((reader, found), *self.handed_on(value, reader, found))
+            for known in ({*items, *bound(run, items)},)
             for expr in run.expressions
         )
 
     def unpacked(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers take `self.attr[index]` apart: `image, boxes = self.attr[index]`."""
         return any(
-            event.kind == "assign"
-            and isinstance(event.target, (Tuple, List))
-            and (event.value in items or event.value in bound(run, items))
+            event.kind == "assign" and isinstance(event.target, (Tuple, List)) and event.value in known
             for run, items in self.items(value, attr, holder)
+            for known in ({*items, *bound(run, items)},)
             for event in run.events
         )
 
@@ -315,8 +316,9 @@ class ItemCode:
             isinstance(expr, Subscript)
             and isinstance(expr.index, Constant)
             and isinstance(expr.index.value, str)
-            and (expr.value in items or expr.value in bound(run, items))
+            and expr.value in known
             for run, items in self.items(value, attr, holder)
+            for known in ({*items, *bound(run, items)},)
             for expr in run.expressions
         )
 

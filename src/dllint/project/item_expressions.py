@@ -51,9 +51,11 @@ def bound(run: ItemRun, exprs: Sequence[Expr]) -> list[Expr]:
         for event in run.events
         if event.kind == "assign" and isinstance(event.target, Name) and event.value is not None
     ]
-    names: list[Expr] = [target for target, value in assigned if value in exprs]
-    if names:
-        names += [target for target, value in assigned if copied(run.file, value) in names]
+    wanted = set(exprs) if assigned else ()
+    names: list[Expr] = [target for target, value in assigned if value in wanted]
+    known = set(names)
+    if known:
+        names += [target for target, value in assigned if copied(run.file, value) in known]
     return names
 
 

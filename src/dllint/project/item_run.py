@@ -62,11 +62,19 @@ class ItemRun(ItemIndex):
                 elif self.draws_index and self.draws(expr) and call.args:
                     # `random.choice(rows)`
                     found.append(Lookup(expr, call.args[0].value, expr))
+        return [*found, *self._copies(found)]
+
+    def _copies(self, found: list[Lookup]) -> list[Lookup]:
+        """The same lookups by the copies that are made of them, and by copies of these."""
+        made = [(expr, whole) for expr in self.expressions if (whole := copied(self.file, expr)) is not None]
+        known = {one.expr: one for one in found} if made else {}
+        copies: list[Lookup] = []
         # A call stands before its arguments.
-        for expr in reversed(self.expressions):
-            whole = copied(self.file, expr)
-            found += [one._replace(expr=expr) for one in found if one.expr == whole] if whole is not None else ()
-        return found
+        for expr, whole in reversed(made):
+            if (one := known.get(whole)) is not None:
+                known[expr] = one._replace(expr=expr)
+                copies.append(known[expr])
+        return copies
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:
         return (
