@@ -149,6 +149,9 @@ FOUND: dict[str, str] = {
     "in a base class": HEAD + "\nclass Base(Dataset):\n    def __init__(self, paths):\n        self.cache = {}\n\n"
     "    def __getitem__(self, index):\n        self.cache[index] = np.load(str(index))  # DLL304\n\n"
     "class Rows(Base):\n    pass\n\ndef build(paths):\n    return DataLoader(Rows(paths), num_workers=2)\n",
+    "made when it is first needed, by its length": dataset(
+        "if len(self.cache) == 0:\n    self.cache = {}\nself.cache[index] = np.load(self.paths[index])  # DLL304",
+    ),
     "inside a wrapper": dataset(
         "self.cache[index] = np.load(self.paths[index])  # DLL304",
         loader="DataLoader(ConcatDataset([Rows(paths)]), **{'num_workers': 2})",
@@ -234,6 +237,13 @@ SILENT: dict[str, str] = {
     "a limit": dataset("if len(self.cache) < 100:\n    self.cache[index] = np.load('a')"),
     "taken out": dataset("self.cache[index] = np.load('a')\nself.cache.pop(index - 1, None)"),
     "deleted": dataset("self.cache[index] = np.load('a')\nif index > 9:\n    del self.cache[index - 9]"),
+    "started anew when it has grown": dataset(
+        "if index not in self.cache:\n    if len(self.cache) > self.most:\n        self.cache = {}\n"
+        "    self.cache[index] = np.load(self.paths[index])\nreturn self.cache[index]",
+    ),
+    "started anew when it is too large": dataset(
+        "if self.most <= len(self.cache):\n    self.cache = dict()\nself.cache[index] = np.load(self.paths[index])",
+    ),
     "started anew": dataset("self.cache = {}\nself.cache[index] = np.load('a')"),
     "built in one go when it is first read": dataset(
         "if self.cache is None:\n    self.cache = []\n    for path in self.paths:\n"

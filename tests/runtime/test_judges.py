@@ -592,6 +592,14 @@ def test_a_row_that_takes_the_whole_tensor_along(run: Recorded, mib: int, verdic
     assert run.judged(run.about_loader("DLL307"))[0] == verdict
 
 
+@pytest.mark.parametrize(("mib", "verdict"), [(20, "confirmed"), (8, "refuted"), (0, "inconclusive")])
+def test_batches_that_a_container_has_no_shared_memory_for(run: Recorded, mib: int, verdict: str) -> None:
+    run.loader()
+    if mib:
+        run.add(Batch, loader="70.1", storages=1, bytes=mib * MIB, shm=mib * MIB)
+    assert run.judged(run.about_loader("DLL311"))[0] == verdict
+
+
 def test_a_handle_that_workers_move(run: Recorded) -> None:
     run.loader()
     run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=True, moved=True)

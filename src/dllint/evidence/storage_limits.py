@@ -98,3 +98,12 @@ def forkserver_storages(handles: int = 0) -> int:
         handles: other descriptors that the dataset carries, such as those of queues and pipes.
     """
     return SCM_MAX_FD - FORKSERVER_OWN - handles
+
+
+def prefetched(run: LoaderRun, workers: int) -> int:
+    """Return the maximum bytes of shared memory that batches take: prefetched ones, the one in use, and the previous
+    one, which the loss of a training step keeps alive until the next is computed. Measured with 2 workers: 5 batches
+    without such a loss and 6 with it."""
+    if run.first_batch is None:
+        return 0
+    return (workers * run.prefetch_factor + 2) * run.first_batch.shm

@@ -175,9 +175,9 @@ class Project:
     def loader_place(self, loader: Loader) -> Place:
         return Place(loader.file.path, loader.span, f"this {loader.name} starts the workers")
 
-    def scripts(self, suffixes: tuple[str, ...], marker: bytes) -> Iterator[str]:
-        """Yield the files at most three directories below the root that have one of the suffixes and `marker` in
-        their first 4 KiB."""
+    def scripts(self, suffixes: tuple[str, ...], *markers: bytes) -> Iterator[str]:
+        """Yield the files at most three directories below the root that have one of the suffixes and one of the markers
+        in their first 4 KiB."""
         for directory, folders, names in walk(self.world.settings.root):
             inside = os.path.relpath(directory, self.world.settings.root)
             depth = 0 if inside == "." else inside.count(os.sep) + 1
@@ -186,10 +186,11 @@ class Project:
                 if name.endswith(suffixes):
                     path = os.path.join(directory, name)
                     try:
-                        if marker in read(path, 4096, within=self.world.settings.root or None, cut=True):
-                            yield path
+                        text = read(path, 4096, within=self.world.settings.root or None, cut=True)
                     except CannotRead:
                         continue
+                    if any(marker in text for marker in markers):
+                        yield path
 
     # Start methods
 

@@ -92,6 +92,12 @@ class Programs:
         self.above(file, scope)
         return self._leading[(file.path, scope)]
 
+    def reaching(self, file: SourceFile, scope: int) -> set[tuple[str, str]]:
+        """A function and those that reach it through calls, each as the path of its module and its name."""
+        places = [(file.path, scope), *self._calls_to(file, scope)]
+        files = self.world.files
+        return {(path, files[path].scopes[inner].name) for path, inner in places if inner > 0}
+
     def run_together(self, one: tuple[SourceFile, int], other: tuple[SourceFile, int]) -> bool:
         """Whether one run of a program can reach both functions: not if they are reached only as alternatives of the
         same calls, as the `train` of two modules that a name chooses between."""

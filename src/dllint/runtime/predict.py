@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dllint.evidence.loader_runs import LoaderRun
 from dllint.evidence.memory_trend import trend
-from dllint.evidence.storage_limits import STARTING_METHODS, STRATEGIES, Wall, storages_sent, walls
+from dllint.evidence.storage_limits import STARTING_METHODS, STRATEGIES, Wall, prefetched, storages_sent, walls
 from dllint.evidence.wording import counted
 from dllint.observation import Sample
 from dllint.run_report import Prediction
@@ -128,15 +128,6 @@ def _of_shared_memory(
                 "bytes",
                 method,
             )
-
-
-def prefetched(run: LoaderRun, workers: int) -> int:
-    """Return the maximum bytes of shared memory that batches take: prefetched ones, the one in use, and the previous
-    one, which the loss of a training step keeps alive until the next is computed. Measured with 2 workers: 5 batches
-    without such a loss and 6 with it."""
-    if run.first_batch is None:
-        return 0
-    return (workers * run.prefetch_factor + 2) * run.first_batch.shm
 
 
 # --- Memory

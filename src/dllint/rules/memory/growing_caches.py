@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
     CallRef,
     Compare,
-    Comprehension,
     Constant,
-    Dict,
-    List,
     Name,
     Subscript,
-    Tuple,
 )
-from dllint.facts.nodes import Set as SetDisplay
 from dllint.facts.schema import Expr, Operator
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value, Values
@@ -28,6 +22,7 @@ from dllint.linking.expressions import walk
 from dllint.project.handles import Handles
 from dllint.project.item_run import ItemRun
 from dllint.rules.memory.cache_keys import varies_by_item
+from dllint.rules.memory.cache_variables import Beginnings, Variable
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -40,29 +35,10 @@ _MANY_ITEMS = 10_000
 """Results from which on a bounded cache counts as one that keeps all: as many as a small data set has items."""
 
 
-class _Variable(NamedTuple):
-    """An attribute of the object that has the cache, or a variable in a scope of `file`: of the module or of a class.
-
-    `inside`: the addition goes into an element of the container, under a key that does not depend on the item.
-    `record`: it goes into the record of the item.
-    """
-
-    file: str
-    name: str
-    scope: int = 0
-    inside: bool = False
-    record: bool = False
-
-    @property
-    def whole(self) -> _Variable:
-        """The variable itself, whichever part of it receives the addition."""
-        return self._replace(inside=False, record=False)
-
-
 class _Addition(NamedTuple):
     """A statement of worker code that puts `content` under `key` into a variable."""
 
-    held: _Variable
+    held: Variable
     key: Expr | None
     content: Expr | None
     region: int
@@ -89,6 +65,7 @@ class Caches:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._beginnings = Beginnings(project)
         self._growing: dict[int, list[Cache]] = {}
 
     def growing(self, value: Instance) -> list[Cache]:
@@ -127,7 +104,9 @@ class Caches:
                     if any(self._removes(other, held, holder != value and id(other) not in own, own) for other in runs):
                         continue
                     if held.record or (
-                        self._is_blank(held, runs) if held.file else self._starts_empty(value, holder, held)
+                        self._beginnings.is_blank(held, runs)
+                        if held.file
+                        else self._beginnings.starts_empty(value, holder, held)
                     ):
                         seen.add(known)
                         yield Cache(self._label(way, held), run, one.span, one.statement)
@@ -138,7 +117,7 @@ class Caches:
                     header = run.file.header(run.scope)
                     yield Cache(name if plain else f"{way}{name}", run, header, header)
 
-    def _label(self, way: str, held: _Variable) -> str:
+    def _label(self, way: str, held: Variable) -> str:
         if not held.file:
             return f"{way}{held.name}"
         return f"{self.world.files[held.file].scopes[held.scope].name}.{held.name}" if held.scope else held.name
@@ -235,7 +214,7 @@ class Caches:
         regions = (run.file.facts.regions[index] for index in run.file.regions(region))
         return any(entry.kind == "if" and entry.holds and entry.expr == missing for entry in regions)
 
-    def _variable(self, run: ItemRun, expr: Expr, own: Set[int], depth: int = 0) -> _Variable | None:
+    def _variable(self, run: ItemRun, expr: Expr, own: Set[int], depth: int = 0) -> Variable | None:
         """The variable that an expression in a function refers to, also through local names and parameters."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
@@ -244,7 +223,7 @@ class Caches:
             return held._replace(inside=True) if held is not None else None
         if isinstance(expr, Attribute):
             if id(run) in own and expr.value == Name(run.receiver):
-                return _Variable("", expr.attr)
+                return Variable("", expr.attr)
             return self._of_class(run, expr)
         if not isinstance(expr, Name):
             return None
@@ -263,9 +242,9 @@ class Caches:
                 )
                 return self._variable(run, alias, own, depth + 1) if plain and alias is not None else None
             scope = run.file.scopes[scope].parent
-        return _Variable(run.file.path, expr.id) if expr.id in run.file.bindings(0) else None
+        return Variable(run.file.path, expr.id) if expr.id in run.file.bindings(0) else None
 
-    def _of_class(self, run: ItemRun, expr: Attribute) -> _Variable | None:
+    def _of_class(self, run: ItemRun, expr: Attribute) -> Variable | None:
         """The class variable that `Rows.cache` or `cls.cache` refers to."""
         if not isinstance(expr.value, Name):
             return None
@@ -273,7 +252,7 @@ class Caches:
         for one in self.world.values.evaluate(expr.value, site):
             for owner in self.world.hierarchy.line(one) if isinstance(one, Class) else ():
                 if isinstance(owner, Class) and expr.attr in owner.file.bindings(owner.scope):
-                    return _Variable(owner.file.path, expr.attr, owner.scope)
+                    return Variable(owner.file.path, expr.attr, owner.scope)
         return None
 
     def _is_bounded(self, run: ItemRun, region: int) -> bool:
@@ -281,7 +260,7 @@ class Caches:
         for index in run.file.regions(region):
             entry = run.file.facts.regions[index]
             for part in walk(entry.expr, run.file) if entry.kind in ("if", "while") and entry.expr is not None else ():
-                if isinstance(part, Compare) and any(op in ("<", ">", "<=", ">=") for op, _ in part.comparisons):
+                if isinstance(part, Compare) and _orders(part):
                     return True
         return False
 
@@ -330,7 +309,7 @@ class Caches:
         parts = self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else (value,)
         return any(opener(part) is not None for part in parts)
 
-    def _removes(self, run: ItemRun, held: _Variable, outside: bool, own: Set[int]) -> bool:
+    def _removes(self, run: ItemRun, held: Variable, outside: bool, own: Set[int]) -> bool:
         """Whether a function that workers run removes something from the cache, or replaces the cache.
 
         `outside`: the function is no method of the object that has the cache, and reaches it through other objects.
@@ -366,80 +345,13 @@ class Caches:
 
     def _is_lazy(self, run: ItemRun, store: Store, attr: str) -> bool:
         """Whether the cache is created only if it is missing: `if self.cache is None: self.cache = {}`."""
-        for index in run.file.regions(store.event.region):
-            entry = run.file.facts.regions[index]
-            parts = walk(entry.expr, run.file) if entry.kind == "if" and entry.expr is not None else ()
-            if any(run.is_attribute(part, attr) or part == Constant(attr) for part in parts):
-                return True
-        return False
-
-    def _starts_empty(self, value: Instance, holder: Instance, held: _Variable) -> bool:
-        """Whether the attribute of an object inside the dataset is an empty list or dict when workers start, which
-        nothing else fills."""
-        assert isinstance(value.of, Class) and isinstance(holder.of, Class)
-        started = False
-        for kept in self.project.datasets.kept(holder):
-            if kept.attr != held.name:
-                continue
-            started = True
-            for one in kept.values:
-                if isinstance(one, Const) or _only_none(kept.store.value) or self._is_default_dict(one):
-                    continue
-                if not isinstance(one, (Display, Mapping)) or not self._is_empty(one, held.inside):
-                    return False
-                for change in self.world.mappings.history(one):
-                    place = (change.file.path, change.scope)
-                    if not _only_none(change.value) and any(
-                        self.project.datasets.construction.fills(cls, place) for cls in (value.of, holder.of)
-                    ):
-                        return False
-        if not started:
-            # A class variable, which all objects of the class share.
-            for owner in self.world.hierarchy.line(holder.of):
-                if isinstance(owner, Class) and held.name in owner.file.bindings(owner.scope):
-                    of_class = held._replace(file=owner.file.path, scope=owner.scope)
-                    return self._is_blank(of_class, self.project.item_code.all_runs(value))
-        return started
-
-    def _is_blank(self, held: _Variable, runs: list[ItemRun]) -> bool:
-        """Whether a module or class variable is bound once to an empty list or dict that only worker code fills."""
-        file = self.world.files[held.file]
-        bindings = file.bindings(held.scope)[held.name]
-        if len(bindings) != 1 or any(own == held.name for _, own in file.within):
+        tests = [run.file.facts.regions[index] for index in run.file.regions(store.event.region)]
+        parts = [
+            part for one in tests if one.kind == "if" and one.expr is not None for part in walk(one.expr, run.file)
+        ]
+        if any(isinstance(part, Compare) and _orders(part) for part in parts):
             return False
-        inside = {(run.file.path, run.scope) for run in runs}
-        values = self.world.values.name(held.name, Site(file, held.scope, 0, (0, 0), None))
-        return bool(values) and all(
-            self._is_default_dict(one)
-            or (
-                isinstance(one, (Display, Mapping))
-                and self._is_empty(one, held.inside)
-                and all((change.file.path, change.scope) in inside for change in self.world.mappings.history(one))
-            )
-            for one in values
-        )
-
-    @staticmethod
-    def _is_default_dict(value: Value) -> bool:
-        if not isinstance(value, Instance) or value.of != External("collections.defaultdict") or value.file is None:
-            return False
-        return len(value.file.calls[value.call].args) <= 1
-
-    def _is_empty(self, value: Display | Mapping, inside: bool = False) -> bool:
-        """Whether a container starts out empty; with `inside`, whether all its element containers do."""
-        expr, file = value.written.expr, value.written.site.file
-        if inside and isinstance(expr, Dict):
-            parts = [self.world.values.evaluate(entry, value.written.site) for _, entry in expr.items]
-            return all(
-                isinstance(one, (Display, Mapping)) and self._is_empty(one) for part in parts for one in part
-            ) and all(parts)
-        if isinstance(expr, (List, SetDisplay, Tuple)):
-            return not expr.elements or _only_none(expr)
-        if isinstance(expr, Dict):
-            return not expr.items
-        if isinstance(expr, Comprehension):
-            return _only_none(expr)
-        return bool(isinstance(expr, CallRef) and len(file.calls[expr.index].args) <= 1)
+        return any(run.is_attribute(part, attr) or part == Constant(attr) for part in parts)
 
     def _keeps_results(self, run: ItemRun) -> bool:
         """Whether a function that is called per item caches its results: `functools.cache`, or `lru_cache` without a
@@ -466,10 +378,5 @@ class Caches:
         return bool(known) and all(one is None or (isinstance(one, int) and one >= _MANY_ITEMS) for one in known)
 
 
-def _only_none(expr: Expr | None) -> bool:
-    """Whether an expression is None, or a list of nothing else: `[None] * size`, `[None for _ in names]`."""
-    if isinstance(expr, BinOp) and expr.op == "*":
-        return _only_none(expr.left)
-    if isinstance(expr, Comprehension):
-        return expr.element == Constant(None)
-    return expr == Constant(None) or expr == List((Constant(None),))
+def _orders(test: Compare) -> bool:
+    return any(op in ("<", ">", "<=", ">=") for op, _ in test.comparisons)
