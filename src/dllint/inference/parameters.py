@@ -183,21 +183,30 @@ class Parameters:
         """Look up the argument `offset` positions after the start of the first unpacked sequence, as far as lengths are
         known."""
         groups: list[Values] = []
+        offsets = {offset}
         for actual in actuals.rest:
             values = self.world.values.passed(actual)
             if not actual.starred:
-                if not offset:
-                    return Found(union([*groups, values]), False)
-                offset -= 1
-                continue
-            length = self.world.mappings.length(values)
-            if length is not None and offset < length:
-                at = [self.world.mappings.item(value, const(offset)) for value in values]
-                return Found(union([*groups, *at]), False)
-            if length is None:
-                groups += [self.world.mappings.item(value, const(offset)) for value in values]
-                return Found(union([*groups, *map(self.world.values.passed, _plain(actuals))]), True)
-            offset -= length
+                if 0 in offsets:
+                    groups.append(values)
+                offsets = {one - 1 for one in offsets if one}
+            else:
+                # The calls of a function may pass sequences of different lengths.
+                lengths = [self.world.mappings.length((value,)) for value in values]
+                sized = list(zip(values, lengths, strict=True))
+                groups += [
+                    self.world.mappings.item(value, const(one))
+                    for value, length in sized
+                    for one in offsets
+                    if length is None or one < length
+                ]
+                if not values or None in lengths:
+                    return Found(union([*groups, *map(self.world.values.passed, _plain(actuals))]), True)
+                offsets = {
+                    one - length for _, length in sized if length is not None for one in offsets if one >= length
+                }
+            if not offsets:
+                return Found(union(groups), False)
         return Found(union(groups), True)
 
     def _foreign(self, value: Value, function: Function) -> bool:
