@@ -48,6 +48,13 @@ TOUCHED = LAZY.format(mark="  # DLL402", length="9")
 UNTOUCHED = LAZY.format(mark="", length="9")
 
 FOUND: dict[str, dict[str, str]] = {
+    "read through a property": {
+        "data.py": HEAD
+        + OPEN
+        + READ.replace("self.file", "self.records")
+        + "\n    @property\n    def records(self):\n        return self.file\n"
+        + TAIL
+    },
     "in __init__": {"data.py": HEAD + OPEN + READ + TAIL},
     "the default of this Python": {
         "data.py": HEAD + OPEN + READ + TAIL.replace(', multiprocessing_context="fork"', "")

@@ -151,7 +151,7 @@ class ItemCode:
         key = (self.kind(value), of, attr)
         found = self._uses.get(key)
         if found is None:
-            own = {attr, *self._properties(of, attr)}
+            own = {attr, *self.properties(of, attr)}
             ways = self._ways(value, of, own)
             of_holder, of_dataset = ({id(run) for run in self.runs(value, one)} for one in (of, value.of))
             table: dict[int, _Use] = {}
@@ -167,7 +167,7 @@ class ItemCode:
             found = self._uses[key] = list(table.values())
         return found
 
-    def _properties(self, cls: Class, attr: str) -> set[str]:
+    def properties(self, cls: Class, attr: str) -> set[str]:
         """The properties of a class that give the attribute, or what it holds: `return self.root["data"]`; those that
         give such a property, too."""
         hierarchy = self.world.hierarchy

@@ -155,12 +155,14 @@ class _Case:
         return bool(params) and base == Name(params[0].name)
 
     def _used(self) -> bool:
-        """Whether worker code reads the attribute, other than to test whether it is set."""
+        """Whether worker code reads the attribute or a property that returns it, other than to test whether it is
+        set."""
+        names = {self.last.attr, *self.project.item_code.properties(self.last.cls, self.last.attr)}
         return any(
-            isinstance(part, Attribute) and part.attr == self.last.attr and self._may_be(run, part.value)
+            isinstance(part, Attribute) and part.attr in names and self._may_be(run, part.value)
             for run in self.runs
             if run.entry != "worker_init_fn"
-            and self.last.attr in self.project.ask(Handles).names_read(run.file, run.scope)
+            and not names.isdisjoint(self.project.ask(Handles).names_read(run.file, run.scope))
             for part in expressions(run.file, run.scope)
         )
 
