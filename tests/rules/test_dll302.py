@@ -512,6 +512,12 @@ def build(path):
     "many joined strings": dataset("self.rows = ['row ' + str(i) for i in range(1 << 22)]  # DLL302"),
     "many formatted strings": dataset("self.rows = ['row %d' % i for i in range(1 << 22)]  # DLL302"),
     "many strings": dataset("self.rows = [f'row {i}' for i in range(1 << 21)]  # DLL302"),
+    "an object inside, whose length is that of the dataset": dataset(
+        "self.rows = Reader(path)",
+        before="class Reader:\n    def __init__(self, path):\n        self.names = json.load(open(path))  # DLL302\n\n"
+        "    def __len__(self):\n        return len(self.names)\n\n"
+        "    def __getitem__(self, index):\n        return open(sorted(self.names)[index]).read()\n",
+    ),
     "COCO": dataset(
         "self.rows = COCO(path)  # DLL302",
         before="from pycocotools.coco import COCO\n",
@@ -520,6 +526,13 @@ def build(path):
 }
 
 SILENT: dict[str, str] = {
+    "a table of kinds, whose length is not that of the dataset": dataset(
+        "self.rows = numpy.load(path)\nself.kinds = Kinds(json.load(open('kinds.json'))['kinds'])",
+        before="import numpy\n\nclass Kinds:\n    def __init__(self, names):\n        self.names = names\n\n"
+        "    def __len__(self):\n        return len(self.names)\n\n"
+        "    def number(self, name):\n        return self.names.index(name)\n",
+        extra=READ.replace("self.rows[index]", "self.kinds.number(self.rows[index]), len(self.kinds)"),
+    ),
     "records of paths alone": dataset(
         "self.rows = json.load(open(path))['train']",
         extra=READ.replace(

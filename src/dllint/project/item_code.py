@@ -269,10 +269,10 @@ class ItemCode:
         return any(use.run.mentions(use.attrs) for use in self._uses_of(value, attr, holder))
 
     def measured(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether `len(self.attr)` is the length of the dataset."""
+        """Whether `len(self.attr)` is the length of the dataset, or of an object inside whose length that is."""
         assert isinstance(value.of, Class)
         method = self.world.hierarchy.method(holder or value.of, "__len__")
-        if method is None:
+        if method is None or (holder is not None and holder != value.of and not self._counts(value, holder)):
             return False
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
@@ -280,6 +280,28 @@ class ItemCode:
                 isinstance(argument.value, Attribute) and argument.value.attr == attr for argument in call.args
             ):
                 return True
+        return False
+
+    def _counts(self, value: Instance, holder: Class) -> bool:
+        """Whether the length of a dataset may be that of an object inside: `len(self.reader)`."""
+        todo, seen = [value], {value.of}
+        for one in todo:
+            assert isinstance(one.of, Class)
+            method = self.world.hierarchy.method(one.of, "__len__")
+            if method is None or holder in self.world.hierarchy.line(one.of):
+                return True
+            scope = method.file.scopes[method.scope]
+            base = [Name(param.name) for param in scope.params[:1]]
+            for event in scope.events_of("return"):
+                for part in walk(event.value, method.file) if event.value is not None else ():
+                    if isinstance(part, Attribute) and part.value in base:
+                        inside = [
+                            held
+                            for held in self.world.values.attribute(one, part.attr)
+                            if isinstance(held, Instance) and isinstance(held.of, Class) and held.of not in seen
+                        ]
+                        todo += inside
+                        seen.update(held.of for held in inside)
         return False
 
     def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
