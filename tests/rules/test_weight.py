@@ -348,6 +348,44 @@ def test_no_error(text: str, told: Callable[..., Any]) -> None:
     assert [one.text for one in found if one.severity == "error"] == []
 
 
+CHOSEN_BY_A_VALUE = (
+    ROWS
+    + """
+def build(config):
+    if {test}:
+        return DataLoader(Rows(), num_workers=4)
+    return DataLoader([1, 2], num_workers=4)
+
+def work(rank, config):
+    for batch in build(config):
+        print(batch)
+
+def launch(config):
+    mp.spawn(work, args=(config,), nprocs=2)
+{call}"""
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "call", "severity"),
+    [
+        pytest.param("config.kind == 'rows'", "", "warning", id="of an unknown object"),
+        pytest.param("config['kind'] == 'rows' and config['size'] == 3", "", "warning", id="of an unknown dict"),
+        pytest.param("'rows' in config.kind", "", "warning", id="part of an unknown text"),
+        pytest.param("config == 2", "", "warning", id="a number"),
+        pytest.param(
+            "config == 'rows'", "launch(open('kind').read())\nlaunch('rows')", "error", id="that one call passes"
+        ),
+        pytest.param("config != 'rows'", "", "error", id="another value"),
+        pytest.param("config.rows", "", "error", id="a flag"),
+        pytest.param("config == 'rows' or config == 'all'", "", "error", id="one of several"),
+    ],
+)
+def test_what_needs_a_value_that_nothing_shows(told: Callable[..., Any], test: str, call: str, severity: str) -> None:
+    (finding,) = told({"train.py": HEAD + CHOSEN_BY_A_VALUE.format(test=test, call=call)}, select=["DLL201"])
+    assert finding.severity == severity
+
+
 CUDA_AFTER_FORK: dict[str, str] = {
     "a context manager that raises": """
 

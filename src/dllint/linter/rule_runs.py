@@ -110,15 +110,19 @@ def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[s
 def _weighed(finding: Finding, project: Project) -> Finding:
     """Return the finding with the next lower severity if its code runs only with an option that is off by default: an
     error, or a warning that rests on the start method of a newer Python besides, which nobody has chosen either. An
-    error whose way leads over an import that may mean another package is a warning."""
+    error whose way leads over an import that may mean another package is a warning, and so is one that needs a value
+    which nothing in the project shows."""
     if finding.severity != "error" and not (finding.severity == "warning" and _is_of_newer_python(finding, project)):
         return finding
     from dllint.project.sibling_imports import SiblingImports
     from dllint.project.unchosen_paths import UnchosenPaths
+    from dllint.project.unshown_values import UnshownValues
 
     if finding.severity == "error" and project.ask(SiblingImports).crossed(finding):
         return replace(finding, severity="warning")
     condition = project.ask(UnchosenPaths).condition(finding)
+    if condition is None and finding.severity == "error":
+        condition = project.ask(UnshownValues).condition(finding)
     if condition is None:
         return finding
     lower: Severity = "warning" if finding.severity == "error" else "info"
