@@ -394,6 +394,60 @@ def test_seeds_that_nothing_draws_from_are_info(told: Callable[..., Any], statem
     assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
 
 
+COMPOSED = """\
+import random
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+from torchvision.transforms import Compose as Chain
+
+class Flip:
+    def __call__(self, row):
+        return row[::-1] if np.random.rand() < 0.5 else row
+
+class Jitter:
+    def __call__(self, row):
+        return row + random.random()
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return self.transform(np.zeros(9))
+
+def seed_worker(number):
+    random.seed(1 + number)
+
+def train(given):
+    {statement}
+    for row in DataLoader(Rows(transform), num_workers=4, worker_init_fn=seed_worker):
+        print(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("transform = transforms.Compose([Flip(), transforms.ToTensor()])", "info"),
+        ("transform = Chain(transforms=[transforms.Resize(32), Chain([Flip()])])", "info"),
+        ("steps = [Flip()]; steps.append(transforms.Normalize(0, 1)); transform = Chain(steps)", "info"),
+        ("steps = [Flip()]; steps += [transforms.Normalize(0, 1)]; transform = Chain(steps)", "warning"),
+        ("transform = transforms.Compose([transforms.Lambda(np.asarray), Flip()])", "warning"),
+        ("transform = transforms.Compose([Flip(), Jitter()])", "warning"),
+        ("transform = transforms.Compose([Flip(), transforms.RandomCrop(32)])", "warning"),
+        ("steps = [Flip()]; steps.append(transforms.ColorJitter(1)); transform = Chain(steps)", "warning"),
+        ("transform = transforms.Compose([Flip(), given])", "warning"),
+        ("transform = transforms.Compose(given)", "warning"),
+    ],
+)
+def test_a_composition_draws_what_its_parts_draw(told: Callable[..., Any], statement: str, severity: str) -> None:
+    found = told({"train.py": COMPOSED.replace("{statement}", statement)}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
 HELPED = """\
 import argparse
 
