@@ -172,6 +172,7 @@ RETURNING_LOADERS = Limit("functions between the use of a loader and the one tha
 MODULES_ABOVE = Limit("functions on the way up to a program's module", 300)
 TOUCHING_FUNCTIONS = Limit("functions that a dataset is passed to before its workers start", 24)
 ALTERNATIVES_SENT = Limit("classes that an attribute of a sent object may have", 2)
+WAYS_TO_A_LAUNCH = Limit("ways that bring a start method to a launch, with what it is given on each", 16)
 SAMENESS_DEPTH = Limit("calls and assignments that are followed to compare the iterations of a loop", 6)
 HANDLE_HOLDERS = Limit("objects of one dataset that may keep a handle", 60)
 ARRAY_DEPTH = Limit("expressions that an array is made from", 6)
