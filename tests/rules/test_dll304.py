@@ -138,8 +138,7 @@ FOUND: dict[str, str] = {
         extra="\n    @functools.lru_cache(maxsize=2 * 9000)\n    def load(self, index):  # DLL304\n        return 1\n",
     ),
     "a key that is formatted": dataset(
-        "video, frame = self.paths[index]\nkey = '%s_%06d' % (video, frame)\n"
-        "self.cache[key] = np.load(key)  # DLL304",
+        "video, frame = self.paths[index]\nkey = '%s_%06d' % (video, frame)\nself.cache[key] = np.load(key)  # DLL304",
     ),
     "a key that is formatted where it is used": dataset("self.cache['%d.npy' % index] = np.load('a')  # DLL304"),
     "a key that is formatted by a name": dataset(
