@@ -36,6 +36,7 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
+from dllint.libraries.contents import given_to_container
 from dllint.libraries.index import HANDING_ON, canonical, is_dataset_base
 from dllint.libraries.records import (
     COLUMN,
@@ -141,6 +142,8 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
+        if inside is None and isinstance(value, Instance):
+            inside = given_to_container(self.world, value)
         reading = self.of_instance(value) or self._taken(value) if isinstance(value, Instance) else None
         viewed = viewed_dict(self.world, value) if inside is None and reading is None else None
         if viewed is not None:
@@ -428,7 +431,7 @@ class Records(Readings):
             if any(map(is_dataset_base, self.world.hierarchy.externals(value.of))):
                 return None
             actuals = self.world.made_with(value)
-            given = (*actuals.positional, *actuals.keywords.values(), *actuals.mappings)
+            given = (*actuals.positional, *actuals.rest, *actuals.keywords.values(), *actuals.mappings)
             parts += ((one.expr, one.site) for one in given if one.expr is not None and one.site is not None)
         elif isinstance(value.of, External) and value.of.name in _NAMED_FIELDS and isinstance(expr, CallRef):
             # The value of a call of such a class is identified by the call that creates the class.
