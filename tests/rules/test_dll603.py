@@ -448,6 +448,30 @@ def test_a_composition_draws_what_its_parts_draw(told: Callable[..., Any], state
     assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
 
 
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("row = transforms.ToTensor()(row).squeeze(0)", "info"),
+        ("convert = transforms.ToTensor(); row = convert(row).unsqueeze(0).numpy()", "info"),
+        ("row = transforms.functional.to_tensor(row).squeeze(0)", "info"),
+        ("row = transforms.functional.hflip(row)", "info"),
+        ("row = transforms.ToPILImage()(row).rotate(9)", "info"),
+        ("row = transforms.ToTensor()(row).squeeze(0).permute(1, 0)", "info"),
+        ("row = transforms.RandomCrop(32)(row).squeeze(0)", "warning"),
+        ("row = transforms.RandomCrop(32).forward(row)", "warning"),
+        ("place = transforms.RandomCrop.get_params(row, (3, 3))", "warning"),
+    ],
+)
+def test_methods_of_what_a_transform_returns_draw_nothing(
+    told: Callable[..., Any], statement: str, severity: str
+) -> None:
+    text = IDLE.replace("np.random.seed", "random.seed").replace("{statement}", statement)
+
+    found = told({"train.py": text}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
 HELPED = """\
 import argparse
 

@@ -23,6 +23,8 @@ _FAMILIES = {"numpy.random.": "numpy", "random.": "random", "torch.rand": "torch
 """Beginnings of the names of functions, and the generator that they draw from."""
 _OF_PACKAGES = {"torchvision": ("torch", "random")}
 """Packages that draw in objects and functions of any name, with their generators."""
+_FIXED = tuple(f"torchvision.{name}." for name in ("transforms.functional", "transforms.v2.functional", "io", "utils"))
+"""Modules of these whose functions do what their arguments say."""
 _DRAWING_NOTHING = frozenset(
     (
         *("numpy", "torch", "scipy", "pandas", "einops", "tqdm", "yaml", "ujson", "orjson", "msgpack", "lxml"),
@@ -81,11 +83,11 @@ class _Draws:
         if family is not None:
             return family in self.wanted
         package = name.partition(".")[0].removesuffix("()")
-        if package in _OF_PACKAGES:
+        if package in _OF_PACKAGES and not name.startswith(_FIXED) and not _is_of_result(name):
             constructs = isinstance(value, External) and name.rpartition(".")[2][:1].isupper()
             return not constructs and not self.wanted.isdisjoint(_OF_PACKAGES[package])
         of_python = package in sys.stdlib_module_names or hasattr(builtins, package) or "." not in name
-        harmless = of_python or package in _DRAWING_NOTHING
+        harmless = of_python or package in _DRAWING_NOTHING or package in _OF_PACKAGES
         return name.rpartition(".")[2].removesuffix("()") in _DRAWS if harmless else True
 
     def _parts(self, composed: Instance) -> Iterator[Value]:
@@ -120,6 +122,13 @@ class _Draws:
         if isinstance(value, Function):
             return not self.project.runs_in_worker(self.loader, value.file, value.scope)
         return not _is_known(value) or self._of_external(value, depth)
+
+
+def _is_of_result(name: str) -> bool:
+    """Whether a name is that of a method of what a function or an object returns, and not of the object:
+    `transforms.ToTensor()(image).squeeze`, `functional.to_tensor(image).squeeze`."""
+    called, _, rest = name.partition("()")
+    return "." in (rest.partition("()")[2] if called.rpartition(".")[2][:1].isupper() else rest)
 
 
 def _is_known(value: Value) -> bool:
