@@ -434,10 +434,16 @@ def train(given):
         ("transform = Chain(transforms=[transforms.Resize(32), Chain([Flip()])])", "info"),
         ("steps = [Flip()]; steps.append(transforms.Normalize(0, 1)); transform = Chain(steps)", "info"),
         ("steps = [Flip()]; steps += [transforms.Normalize(0, 1)]; transform = Chain(steps)", "warning"),
-        ("transform = transforms.Compose([transforms.Lambda(np.asarray), Flip()])", "warning"),
+        ("transform = transforms.Compose([transforms.Lambda(np.asarray), Flip()])", "info"),
+        ("transform = transforms.Compose([transforms.Lambda(lambda row: row + random.random()), Flip()])", "warning"),
+        ("transform = transforms.Compose([transforms.Lambda(given), Flip()])", "warning"),
+        ("transform = transforms.Compose([transforms.RandomApply([Jitter()])])", "warning"),
+        ("transform = transforms.Compose([transforms.RandomApply(given)])", "warning"),
+        ("transform = transforms.Compose([transforms.RandomApply([transforms.ToTensor()])])", "info"),
         ("transform = transforms.Compose([Flip(), Jitter()])", "warning"),
-        ("transform = transforms.Compose([Flip(), transforms.RandomCrop(32)])", "warning"),
-        ("steps = [Flip()]; steps.append(transforms.ColorJitter(1)); transform = Chain(steps)", "warning"),
+        ("transform = transforms.Compose([Flip(), transforms.RandomChoice([Flip()])])", "warning"),
+        ("transform = transforms.Compose([Flip(), transforms.RandomCrop(32)])", "info"),
+        ("steps = [Flip()]; steps.append(transforms.ColorJitter(1)); transform = Chain(steps)", "info"),
         ("transform = transforms.Compose([Flip(), given])", "warning"),
         ("transform = transforms.Compose(given)", "warning"),
     ],
@@ -459,15 +465,38 @@ def test_a_composition_draws_what_its_parts_draw(told: Callable[..., Any], state
         ("row = transforms.ToTensor()(row).squeeze(0).permute(1, 0)", "info"),
         ("row = transforms.RandomCrop(32)(row).squeeze(0)", "warning"),
         ("row = transforms.RandomCrop(32).forward(row)", "warning"),
+        ("row = self.crop(row)", "warning"),
         ("place = transforms.RandomCrop.get_params(row, (3, 3))", "warning"),
     ],
 )
 def test_methods_of_what_a_transform_returns_draw_nothing(
     told: Callable[..., Any], statement: str, severity: str
 ) -> None:
-    text = IDLE.replace("np.random.seed", "random.seed").replace("{statement}", statement)
+    text = IDLE.replace("np.random.seed", "torch.manual_seed").replace("{statement}", statement)
 
     found = told({"train.py": text}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
+@pytest.mark.parametrize(
+    ("name", "required", "severity"),
+    [
+        ("requirements.txt", "torchvision==0.7.0\n", "warning"),
+        ("requirements.txt", "torch==1.6.0\n", "warning"),
+        ("environment.yml", "dependencies:\n  - pytorch=1.4\n  - torchvision=0.5\n", "warning"),
+        ("requirements.txt", "torchvision<0.8\n", "warning"),
+        ("requirements.txt", "torchvision==0.11.3\n", "info"),
+        ("requirements.txt", "torch>=1.4\n", "info"),
+        ("requirements.txt", "numpy\n", "info"),
+    ],
+)
+def test_transforms_draw_from_the_generator_of_python_before_torchvision_0_8(
+    told: Callable[..., Any], name: str, required: str, severity: str
+) -> None:
+    text = IDLE.replace("np.random.seed", "random.seed").replace("{statement}", "row = self.crop(row)")
+
+    found = told({"train.py": text, name: required}, select=["DLL603"])
 
     assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
 

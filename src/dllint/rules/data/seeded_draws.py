@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, List, Name, Starred, Tuple
@@ -14,6 +15,7 @@ from dllint.inference.values import UNKNOWN, Class, Display, External, Function,
 from dllint.libraries.index import COMPOSITIONS, GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.declared_versions import DeclaredVersions
 from dllint.rules.data.samplers import DRAWING
 
 if TYPE_CHECKING:
@@ -21,8 +23,13 @@ if TYPE_CHECKING:
 
 _FAMILIES = {"numpy.random.": "numpy", "random.": "random", "torch.rand": "torch"}
 """Beginnings of the names of functions, and the generator that they draw from."""
-_OF_PACKAGES = {"torchvision": ("torch", "random")}
-"""Packages that draw in objects and functions of any name, with their generators."""
+_OF_PACKAGES = {"torchvision": "torch"}
+"""Packages that draw in objects and functions of any name, with their generator."""
+_OF_PYTHON = frozenset({"torchvision.transforms.RandomChoice", "torchvision.transforms.RandomOrder"})
+"""Classes of these whose objects draw from Python's generator in any version (torchvision/transforms/transforms.py)."""
+_LAMBDA = "torchvision.transforms.Lambda"
+_CALLING = _OF_PYTHON | {_LAMBDA, "torchvision.transforms.RandomApply"}
+"""Classes whose objects call what they are given."""
 _FIXED = tuple(f"torchvision.{name}." for name in ("transforms.functional", "transforms.v2.functional", "io", "utils"))
 """Modules of these whose functions do what their arguments say."""
 _DRAWING_NOTHING = frozenset(
@@ -53,6 +60,13 @@ class _Draws:
         self.loader = loader
         self.wanted = wanted
 
+    @cached_property
+    def _draws_from_python(self) -> bool:
+        """Whether the project runs a torchvision before 0.8, whose transforms draw from Python's generator
+        (docs.pytorch.org/vision/0.9/transforms.html)."""
+        versions = self.project.ask(DeclaredVersions)
+        return bool(versions.below("torchvision", (0, 8)) or versions.below("torch", (1, 7)))
+
     def calls(self, run: WorkerRun, index: int) -> bool:
         """Whether a call in worker code may draw, other than in code that is a run of its own."""
         func = run.file.calls[index].func
@@ -71,10 +85,11 @@ class _Draws:
         if not isinstance(of, External):
             return False
         name = canonical(of.name)
-        if isinstance(value, Instance) and name in COMPOSITIONS:
-            if limits.EXTERNAL_DEPTH.exceeded(depth):
+        if isinstance(value, Instance) and (name in COMPOSITIONS or name in _CALLING):
+            if limits.EXTERNAL_DEPTH.exceeded(depth) or any(self._part(one, depth + 1) for one in self._parts(value)):
                 return True
-            return any(self._part(one, depth + 1) for one in self._parts(value))
+            if name in COMPOSITIONS or name == _LAMBDA:
+                return False
         if name in SEEDERS or name in GENERATORS or name.endswith(("get_state", "set_state", "getstate", "setstate")):
             return False
         if (f"{name}()" if isinstance(value, Instance) else name.removesuffix(".__call__")) in UNDRAWING:
@@ -85,7 +100,10 @@ class _Draws:
         package = name.partition(".")[0].removesuffix("()")
         if package in _OF_PACKAGES and not name.startswith(_FIXED) and not _is_of_result(name):
             constructs = isinstance(value, External) and name.rpartition(".")[2][:1].isupper()
-            return not constructs and not self.wanted.isdisjoint(_OF_PACKAGES[package])
+            families = {_OF_PACKAGES[package]} if name.removesuffix("()") not in _OF_PYTHON else {"random"}
+            if self._draws_from_python:
+                families.add("random")
+            return not constructs and not self.wanted.isdisjoint(families)
         of_python = package in sys.stdlib_module_names or hasattr(builtins, package) or "." not in name
         harmless = of_python or package in _DRAWING_NOTHING or package in _OF_PACKAGES
         return name.rpartition(".")[2].removesuffix("()") in _DRAWS if harmless else True
