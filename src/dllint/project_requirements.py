@@ -1,5 +1,5 @@
 """What a project declares that it needs: the versions of packages and of Python, from its requirements files, package
-metadata, conda environments and installation notes.
+metadata, conda environments, installation notes and scripts.
 
 Each declaration keeps its file and whether the package is always needed. What only an extra or a tool of the developers
 needs is no requirement of the program.
@@ -19,10 +19,13 @@ from dllint.readme_versions import named_versions, speaks_of_versions, tells_how
 
 Kind = Literal["metadata", "list", "environment", "command", "words"]
 """Where a declaration stands: metadata of the package, a list for pip, a conda environment or image, or a command or
-the words of a README."""
+the words of a README or an installation script."""
 
 _PIP_LIST = re.compile(r"(?:requirements?|environment|env|conda)(?P<of>[\w.-]*)\.(?:txt|in)\Z")
 _TOOLS = re.compile(r"dev|test|doc|rtd|lint|ci(?![a-z])|build|optional|extra|example|tool")
+_SCRIPT = re.compile(
+    r"(?:[\w.-]*[_.-])?(?:install|set_?up|env|environment|init|requirements?)(?:[_.-][\w.-]*)?\.(?:ba)?sh\Z"
+)
 _YAML = re.compile(r"[\w.-]+\.ya?ml\Z")
 _CONDA = re.compile(r"^dependencies:[ \t]*\n((?:[ \t#-].*\n|\n)*)", re.MULTILINE)
 _FOLDERS = ("", "requirements", "conda", "dependencies", "docker", "environment", "environments", "installation")
@@ -110,6 +113,8 @@ def _reader(name: str, folder: str) -> Any:
         return _image
     if folder:
         return None
+    if _SCRIPT.match(name):
+        return _commands
     return _notes if tells_how_to_install(name, False) else _READERS.get(name)
 
 
@@ -137,6 +142,12 @@ def _notes(text: str, path: str) -> Iterator[Declared]:
         if one.said and not speaks_of_versions(os.path.basename(path)):
             continue
         yield from _lines((one.requirement,), "words" if one.said else "command", path)
+
+
+def _commands(text: str, path: str) -> Iterator[Declared]:
+    for one in named_versions(_COMMENT.sub("", text)):
+        if not one.said:
+            yield from _lines((one.requirement,), "command", path)
 
 
 def _setup(text: str, path: str) -> Iterator[Declared]:

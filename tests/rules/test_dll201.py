@@ -1105,3 +1105,49 @@ def test_a_lambda_of_the_object_whose_method_collates(
     files = {"data.py": COLLATE.format(base=base, method=method, given=given)}
 
     assert [one.severity for one in told(files, **SELECT)] == expected
+
+
+STEPS = HEAD + (
+    """
+from torchvision.transforms import Compose, Lambda, ToTensor
+
+class Rows(Dataset):
+    def __init__(self, change, other=None):
+        self.change, self.other = change, other
+
+    def __getitem__(self, index):
+        return self.change(index), self.other(index)
+
+def other(rows):
+    return Compose([lambda row: row - rows])
+
+def build():
+    options = {"num_workers": 2, "multiprocessing_context": "spawn"}
+    {steps}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "count"),
+    [
+        ("steps = Compose([lambda row: row]); steps.transforms.insert(0, lambda row: -row); {load}", 1),
+        ("steps = [lambda row: row]; steps.append(Lambda(lambda row: -row)); {load}", 1),
+        ("steps = [ToTensor()]; steps += [lambda row: row]; steps += [lambda row: -row]; {load}", 1),
+        ("steps = []; steps.append(lambda row: row); steps.extend([lambda row: -row]); {load}", 1),
+        ("one = lambda row: row; two = lambda row: -row; steps = [one, ToTensor(), two]; {load}", 1),
+        # Those that stand in two functions, of two attributes and of two loaders are different defects.
+        ("steps = [lambda row: row, other(3)]; {load}", 2),
+        ("steps = lambda row: row; second = lambda row: -row; return DataLoader(Rows(steps, second), **options)", 2),
+        ("steps = [lambda row: row]; one = {load_one}; steps = [lambda row: -row]; {load}", 2),
+    ],
+)
+def test_lambdas_that_one_function_puts_among_the_steps_of_a_transform(
+    steps: str, count: int, told: Callable[..., Any]
+) -> None:
+    load_one = "DataLoader(Rows(Compose(steps)), **options)"
+    text = STEPS.replace("{steps}", steps.replace("{load_one}", load_one).replace("{load}", f"return {load_one}"))
+
+    found = told({"data.py": text}, **SELECT)
+
+    assert len(found) == count

@@ -137,6 +137,25 @@ FOUND: dict[str, str] = {
         "return self.load(index)",
         extra="\n    @functools.lru_cache(maxsize=2 * 9000)\n    def load(self, index):  # DLL304\n        return 1\n",
     ),
+    "a key that is formatted": dataset(
+        "video, frame = self.paths[index]\nkey = '%s_%06d' % (video, frame)\nself.cache[key] = np.load(key)  # DLL304",
+    ),
+    "a key that is formatted where it is used": dataset("self.cache['%d.npy' % index] = np.load('a')  # DLL304"),
+    "a key that is formatted by a name": dataset(
+        "self.cache[self.form % index] = np.load('a')  # DLL304", extra="\n    form = '%d.npy'\n"
+    ),
+    "a bound that data sets hardly reach": dataset(
+        "if len(self.cache) < 20000:\n    self.cache[index] = np.load('a')  # DLL304",
+    ),
+    "a bound that data sets hardly reach, of an attribute": dataset(
+        "if index not in self.cache and self.most > len(self.cache):\n    self.cache[index] = np.load('a')  # DLL304",
+        extra="\n    most = 100 * 1000\n",
+    ),
+    "a bound that data sets hardly reach, in a helper": dataset(
+        "return self.load(index)",
+        extra="\n    def load(self, index):\n        if len(self.cache) <= 15_000 - 1:\n"
+        "            self.cache[index] = np.load('a')  # DLL304\n        return 1\n",
+    ),
     "items in an lru_cache": HEAD
     + "\nclass Rows(Dataset):\n    def __init__(self, paths):\n        self.paths = paths\n\n"
     "    @functools.lru_cache(maxsize=None)\n    def __getitem__(self, index):  # DLL304\n"
@@ -232,6 +251,14 @@ SILENT: dict[str, str] = {
     ).replace("        self.cache =", "        self.size = 8\n        self.cache ="),
     "a ring": dataset("self.cache[index % 8] = np.load(self.paths[index])"),
     "a handle": dataset("self.cache[self.paths[index]] = open(self.paths[index])"),
+    "a key that is formatted by the process": dataset("self.cache['%d' % os.getpid()] = np.load(self.paths[index])"),
+    "a key that is formatted by a remainder": dataset("self.cache['%d' % (index % 8)] = np.load(self.paths[index])"),
+    "a bound": dataset("if len(self.cache) < 2000:\n    self.cache[index] = np.load('a')"),
+    "a bound of two, one of which is near": dataset(
+        "if len(self.cache) < (20000 if index else 200):\n    self.cache[index] = np.load('a')"
+    ),
+    "a bound that is not known": dataset("if len(self.cache) < len(self.paths):\n    self.cache[index] = np.load('a')"),
+    "a bound on the item": dataset("if index < 20000:\n    self.cache[index] = np.load('a')"),
     "a bounded deque": dataset("self.cache.append(np.load('a'))", cache="deque(maxlen=8)"),
     "an array": dataset("self.cache[index] = np.load('a')", cache="np.zeros((100, 3))"),
     "a limit": dataset("if len(self.cache) < 100:\n    self.cache[index] = np.load('a')"),

@@ -612,6 +612,16 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"docs/requirements.txt": "torch==1.4.0\n"}, False),
         ({"docs/GETTING_STARTED.md": "Measured with PyTorch 1.6 and CUDA 9.2\n"}, False),
         ({"docs/api.md": "pip install torch==1.4.0\n"}, False),
+        ({"install.sh": "conda install -y pytorch=0.4.1 torchvision cuda90 -c pytorch\n"}, True),
+        ({"install_rows.sh": "conda install pyyaml\nconda install pytorch=0.4.1\npip install torchvision"}, True),
+        ({"gcn_env_install.sh": "source activate gcn\npip install torch==1.4.0 torchvision==0.5.0\n"}, True),
+        ({"env_setup.sh": "pip3 install torch==1.4.0 --no-cache-dir\n"}, True),
+        ({"init.sh": "pip install scikit-learn torch==1.2.0 jieba\n"}, True),
+        ({"install.sh": "# conda install pytorch=0.4.1\npip install torch\n"}, False),
+        ({"install.sh": "# for PyTorch 1.4\npip install numpy\n"}, False),
+        ({"install.sh": "pip install torch==1.4.0\n", "requirements.txt": "torch==2.1\n"}, False),
+        ({"train.sh": "pip install torch==1.4.0\n"}, False),
+        ({"tools/install.sh": "pip install torch==1.4.0\n"}, False),
     ],
 )
 def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callable[..., Any]) -> None:
@@ -620,6 +630,70 @@ def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callabl
     findings = told({"train.py": text, **pins}, **SELECT)
 
     assert [(one.message, one.span.line) for one in findings] == ([("global", 16)] if found else [])
+
+
+ONE_OR_THE_OTHER = """\
+import sys
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+{more}
+class Fixed(Dataset):
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        np.random.seed(index)
+        return np.random.rand()
+
+class Free(Dataset):
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return np.random.rand()
+
+def build(dataset, **options):
+    return DataLoader(dataset, num_workers=4, **options)
+
+def datasets(name):
+    return {datasets}
+
+def main(name):
+    for one in datasets(name):
+        for row in build(one{options}):
+            print(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("datasets", "options", "found"),
+    [
+        ("Fixed(), Free()", "", True),
+        ("[Free()] if name == 'free' else [Fixed()]", "", True),
+        ("[{'fixed': Fixed, 'free': Free}[name]()]", "", True),
+        ("[getattr(sys.modules[__name__], 'Fixed')(), Free()]", "", True),
+        ("[Fixed()]", "", False),
+        ("[Around(Free())]", "", False),
+        ("Fixed(), Around(Free())", "", False),
+        ("Fixed(), Free()", ", worker_init_fn=start", False),
+        ("Fixed(), Free()", ", collate_fn=start", False),
+    ],
+)
+def test_numpy_before_torch_1_9_with_several_datasets(
+    datasets: str, options: str, found: bool, told: Callable[..., Any]
+) -> None:
+    """What one of them seeds in its items is not seeded for the others."""
+    more = (
+        "class Around(Dataset):\n    def __init__(self, inner):\n        self.inner = inner\n"
+        "    def __len__(self):\n        return 9\n    def __getitem__(self, index):\n"
+        "        np.random.seed(index)\n        return self.inner[index]\n\n"
+        "def start(given):\n    np.random.seed()\n    return given\n"
+    )
+    text = ONE_OR_THE_OTHER.replace("{more}", more).replace("{datasets}", datasets).replace("{options}", options)
+
+    findings = told({"train.py": text, "requirements.txt": "torch == 1.7.1\n"}, **SELECT)
+
+    assert [text.splitlines()[one.span.line - 2].strip() for one in findings] == [
+        "def __getitem__(self, index):"
+    ] * found
 
 
 @pytest.mark.parametrize(

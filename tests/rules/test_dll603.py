@@ -394,6 +394,113 @@ def test_seeds_that_nothing_draws_from_are_info(told: Callable[..., Any], statem
     assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
 
 
+COMPOSED = """\
+import random
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+from torchvision.transforms import Compose as Chain
+
+class Flip:
+    def __call__(self, row):
+        return row[::-1] if np.random.rand() < 0.5 else row
+
+class Jitter:
+    def __call__(self, row):
+        return row + random.random()
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return self.transform(np.zeros(9))
+
+def seed_worker(number):
+    random.seed(1 + number)
+
+def train(given):
+    {statement}
+    for row in DataLoader(Rows(transform), num_workers=4, worker_init_fn=seed_worker):
+        print(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("transform = transforms.Compose([Flip(), transforms.ToTensor()])", "info"),
+        ("transform = Chain(transforms=[transforms.Resize(32), Chain([Flip()])])", "info"),
+        ("steps = [Flip()]; steps.append(transforms.Normalize(0, 1)); transform = Chain(steps)", "info"),
+        ("steps = [Flip()]; steps += [transforms.Normalize(0, 1)]; transform = Chain(steps)", "warning"),
+        ("transform = transforms.Compose([transforms.Lambda(np.asarray), Flip()])", "info"),
+        ("transform = transforms.Compose([transforms.Lambda(lambda row: row + random.random()), Flip()])", "warning"),
+        ("transform = transforms.Compose([transforms.Lambda(given), Flip()])", "warning"),
+        ("transform = transforms.Compose([transforms.RandomApply([Jitter()])])", "warning"),
+        ("transform = transforms.Compose([transforms.RandomApply(given)])", "warning"),
+        ("transform = transforms.Compose([transforms.RandomApply([transforms.ToTensor()])])", "info"),
+        ("transform = transforms.Compose([Flip(), Jitter()])", "warning"),
+        ("transform = transforms.Compose([Flip(), transforms.RandomChoice([Flip()])])", "warning"),
+        ("transform = transforms.Compose([Flip(), transforms.RandomCrop(32)])", "info"),
+        ("steps = [Flip()]; steps.append(transforms.ColorJitter(1)); transform = Chain(steps)", "info"),
+        ("transform = transforms.Compose([Flip(), given])", "warning"),
+        ("transform = transforms.Compose(given)", "warning"),
+    ],
+)
+def test_a_composition_draws_what_its_parts_draw(told: Callable[..., Any], statement: str, severity: str) -> None:
+    found = told({"train.py": COMPOSED.replace("{statement}", statement)}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("row = transforms.ToTensor()(row).squeeze(0)", "info"),
+        ("convert = transforms.ToTensor(); row = convert(row).unsqueeze(0).numpy()", "info"),
+        ("row = transforms.functional.to_tensor(row).squeeze(0)", "info"),
+        ("row = transforms.functional.hflip(row)", "info"),
+        ("row = transforms.ToPILImage()(row).rotate(9)", "info"),
+        ("row = transforms.ToTensor()(row).squeeze(0).permute(1, 0)", "info"),
+        ("row = transforms.RandomCrop(32)(row).squeeze(0)", "warning"),
+        ("row = transforms.RandomCrop(32).forward(row)", "warning"),
+        ("row = self.crop(row)", "warning"),
+        ("place = transforms.RandomCrop.get_params(row, (3, 3))", "warning"),
+    ],
+)
+def test_methods_of_what_a_transform_returns_draw_nothing(
+    told: Callable[..., Any], statement: str, severity: str
+) -> None:
+    text = IDLE.replace("np.random.seed", "torch.manual_seed").replace("{statement}", statement)
+
+    found = told({"train.py": text}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
+@pytest.mark.parametrize(
+    ("name", "required", "severity"),
+    [
+        ("requirements.txt", "torchvision==0.7.0\n", "warning"),
+        ("requirements.txt", "torch==1.6.0\n", "warning"),
+        ("environment.yml", "dependencies:\n  - pytorch=1.4\n  - torchvision=0.5\n", "warning"),
+        ("requirements.txt", "torchvision<0.8\n", "warning"),
+        ("requirements.txt", "torchvision==0.11.3\n", "info"),
+        ("requirements.txt", "torch>=1.4\n", "info"),
+        ("requirements.txt", "numpy\n", "info"),
+    ],
+)
+def test_transforms_draw_from_the_generator_of_python_before_torchvision_0_8(
+    told: Callable[..., Any], name: str, required: str, severity: str
+) -> None:
+    text = IDLE.replace("np.random.seed", "random.seed").replace("{statement}", "row = self.crop(row)")
+
+    found = told({"train.py": text, name: required}, select=["DLL603"])
+
+    assert [(one.code, one.severity) for one in found] == [("DLL603", severity)]
+
+
 HELPED = """\
 import argparse
 

@@ -23,6 +23,9 @@ from dllint.libraries.index import (
 )
 from dllint.linking.expressions import summands
 
+_CONTAINERS = frozenset(
+    {"list", "tuple", "dict", *(f"collections.{name}" for name in ("UserList", "UserDict", "OrderedDict"))}
+)
 SPLIT = "torch.utils.data.random_split"
 
 
@@ -92,6 +95,20 @@ def _is_generator(value: Value) -> bool:
 def held_by(world: Engine, value: Instance) -> Values:
     """Return the values of the arguments that an object was constructed with and retains."""
     return contents(world, value).values
+
+
+def given_to_container(world: Engine, value: Instance) -> Values | None:
+    """Return what an object is constructed with whose class extends `list`, `dict` or a class like them:
+    `super().__init__(rows)`. None if it extends none of them."""
+    if isinstance(value.of, External) or not any(map(_is_container, world.hierarchy.externals(value.of))):
+        return None
+    made = _made(world, value)
+    first = made[1].positional[:1] if made is not None and _is_container(made[0]) else ()
+    return tuple(one for actual in first for one in world.values.passed(actual))
+
+
+def _is_container(name: str) -> bool:
+    return canonical(name) in _CONTAINERS
 
 
 def _made(world: Engine, value: Instance) -> tuple[str, Actuals] | None:

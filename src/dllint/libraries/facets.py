@@ -499,7 +499,7 @@ class Library(NamedTuple):
         rank_functions: last names of functions that return a process's rank or world size.
         generators: generator objects whose state all workers inherit, by fork or by pickling.
         own_draws: calls that draw from a generator of the library's own.
-        undrawing: members of generators that draw nothing.
+        undrawing: what draws nothing: members of generators, objects of classes whose name ends with "()".
         drawing: name prefixes of functions that draw from global generators.
         reordering: those of them that change an order, or draw nothing.
         worker_info: last names of functions that tell code which worker it runs in.

@@ -26,7 +26,10 @@ LIBRARY = Library(
         {"abc.ABC", "typing.Generic", "typing.Protocol", "typing.Iterable", "typing.Iterator"}
         | {"collections.abc.Iterable", "collections.abc.Iterator"}
     ),
-    keeps_arguments=frozenset({"collections.defaultdict", "functools.partial"}),
+    keeps_arguments=frozenset({"collections.defaultdict", "functools.partial", "list", "tuple", "dict"}),
+    # Lib/collections/__init__.py: `self.data = list(initlist)`, `self.update(dict)`
+    keeps_as_given=frozenset({"collections.UserList", "collections.UserDict"}),
+    lists_arguments=frozenset({"collections.UserList", "list", "tuple"}),
     gives_argument=frozenset({"contextlib.closing"}),
     openers={"mmap.mmap": (Opener("a memory map", mapped="the memory map"),)},
     readers={

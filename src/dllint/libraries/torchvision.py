@@ -15,6 +15,12 @@ _CALLED = {
     )
 }
 
+# What these do with an image does not depend on chance; `Compose` draws nothing but what its transforms draw.
+_FIXED = (
+    *("CenterCrop", "ConvertImageDtype", "FiveCrop", "Grayscale", "LinearTransformation", "Normalize", "Pad", "Resize"),
+    *("PILToTensor", "Scale", "TenCrop", "ToDtype", "ToImage", "ToPILImage", "ToPureTensor", "ToTensor"),
+)
+
 LIBRARY = Library(
     runs_methods=dict.fromkeys(("torchvision.transforms.", "torchvision.transforms.v2."), _CALLED),
     datasets=_BASES | {"torchvision.datasets."},
@@ -52,5 +58,6 @@ LIBRARY = Library(
             "torchvision.transforms.Normalize()",
         }
     ),
+    undrawing=frozenset(f"torchvision.transforms.{name}()" for one in _FIXED for name in (one, f"v2.{one}")),
     words=Words(in_workers=(b"transforms",)),
 )

@@ -28,6 +28,7 @@ from dllint.facts.nodes import (
     UnaryOp,
 )
 from dllint.facts.schema import Event, Expr, Region
+from dllint.linking.expressions import walk
 from dllint.linking.reads import RegionRef
 from dllint.linking.source import SourceFile, last_name
 
@@ -270,13 +271,32 @@ def may_change(text: str, file: SourceFile, scope: int, passed: Callable[[Event]
 
 
 def events_setting(file: SourceFile, scope: int) -> dict[str, list[Event]]:
-    """Return the statements of a scope that assign something, by the names and attributes that they set."""
+    """Return the statements of a scope that change something, by the names and attributes that they set. `self.x = x`
+    changes neither what `x` is nor what `self.x` is from then on."""
     found: dict[str, list[Event]] | None = file.setting.get(scope)
     if found is None:
         found = file.setting[scope] = {}
+        tested: dict[str, tuple[int, int]] | None = None
         for event in file.scopes[scope].events:
+            if isinstance(event.target, Attribute) and event.value == Name(event.target.attr):
+                tested = _attributes_tested(file, scope) if tested is None else tested
+                if event.span.start <= tested.get(event.target.attr, event.span.start):
+                    continue
             for name in dict.fromkeys(_set_names(event.target)) if event.target is not None else ():
                 found.setdefault(name, []).append(event)
+    return found
+
+
+def _attributes_tested(file: SourceFile, scope: int) -> dict[str, tuple[int, int]]:
+    """Return the attributes that tests in a scope read, with the position of the first test of each."""
+    inside = [event.region for event in file.scopes[scope].events]
+    inside += [file.calls[index].region for index in file.calls_of(scope)]
+    found: dict[str, tuple[int, int]] = {}
+    for index in {region for one in set(inside) for region in file.regions(one)}:
+        entry = file.facts.regions[index]
+        for part in walk(entry.expr, file) if entry.expr is not None else ():
+            if isinstance(part, Attribute):
+                found[part.attr] = min(found.get(part.attr, entry.span.start), entry.span.start)
     return found
 
 

@@ -17,7 +17,7 @@ from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.kept_values import Kept, Piece
 from dllint.project.loaders import Loader
-from dllint.project.worker_code import WorkerRun
+from dllint.project.worker_code import ENTRIES, WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.inherited_generators import runs_in_loop
@@ -232,11 +232,27 @@ class Generators:
             return []
         runs = self.starts.runs(loader)
         found: list[tuple[WorkerRun, int]] = []
+        seeded: set[tuple[str, int]] = set()
+        alternatives = self._alternatives(loader)
         for run in runs:
             for index, name in self.project.workers.external_calls(run, "numpy.random."):
                 if canonical(name) in SEEDERS or name.endswith("set_state"):
-                    return []
+                    if run.root not in alternatives:
+                        return []
+                    seeded.add(run.root)
+                    continue
                 draws = name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name
                 if draws and not is_idle(self.world, run, index):
                     found.append((run, index))
-        return found
+        # What one dataset seeds is not seeded for another that the loader may get instead.
+        return [one for one in found if not seeded or one[0].root in alternatives - seeded]
+
+    def _alternatives(self, loader: Loader) -> set[tuple[str, int]]:
+        """The entry points of the datasets that the loader gets itself, one or the other."""
+        return {
+            method.key
+            for value in loader.argument("dataset").values
+            if isinstance(value, Instance) and isinstance(value.of, Class)
+            for name in ENTRIES
+            if (method := self.world.hierarchy.method(value.of, name)) is not None
+        }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Slice
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import Class, Const, Instance, Site
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.folders import is_folder
@@ -32,9 +32,17 @@ def varies_by_item(world: World, run: ItemRun, key: Expr | None, value: Instance
         for part in walk(expr, run.file):
             if isinstance(part, CallRef) and last_name(run.file.calls[part.index].func) in _PROCESS_KEYS:
                 return False
-            if isinstance(part, BinOp) and part.op == "%" and not _is_length(world, run, part.right, value):
+            if not isinstance(part, BinOp) or part.op != "%" or _is_text(world, run, part.left):
+                continue
+            if not _is_length(world, run, part.right, value):
                 return False
     return True
+
+
+def _is_text(world: World, run: ItemRun, expr: Expr) -> bool:
+    """Whether an expression is a text, whose `%` inserts values: `"%d_%d" % (video, frame)`."""
+    values = world.values.evaluate(expr, Site(run.file, run.scope, 0, (0, 0), run.run.frame))
+    return bool(values) and all(isinstance(one, Const) and isinstance(one.value, str) for one in values)
 
 
 def _is_length(world: World, run: ItemRun, expr: Expr, value: Instance) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    CallRef,
     Compare,
     Constant,
     Name,
@@ -16,11 +15,12 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Operator
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value, Values
+from dllint.inference.values import Class, Const, Display, Instance, Mapping, Site, Value
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
 from dllint.project.handles import Handles
 from dllint.project.item_run import ItemRun
+from dllint.rules.memory.cache_bounds import is_bounded, is_ordering, keeps_results
 from dllint.rules.memory.cache_keys import varies_by_item
 from dllint.rules.memory.cache_variables import Beginnings, Variable
 from dllint.span import Span
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 _ADDING = frozenset({"append", "add", "setdefault", "extend", "update"})
 _REMOVING = frozenset({"pop", "popitem", "popleft", "clear", "move_to_end", "remove", "discard"})
-
-_MANY_ITEMS = 10_000
-"""Results from which on a bounded cache counts as one that keeps all: as many as a small data set has items."""
 
 
 class _Addition(NamedTuple):
@@ -92,7 +89,7 @@ class Caches:
                     known = (held.file or holder.of.key, held.name)
                     if (
                         known in seen
-                        or self._is_bounded(run, one.region)
+                        or is_bounded(self.world, run, one.region)
                         or not varies_by_item(self.world, run, one.key, value)
                     ):
                         continue
@@ -111,7 +108,7 @@ class Caches:
                         seen.add(known)
                         yield Cache(self._label(way, held), run, one.span, one.statement)
                 plain = holder == value and not run.receiver
-                if (id(run) in own or plain) and self._keeps_results(run):
+                if (id(run) in own or plain) and keeps_results(self.world, run):
                     name = run.file.scopes[run.scope].name
                     seen.add((run.file.path if plain else holder.of.key, name))
                     header = run.file.header(run.scope)
@@ -255,15 +252,6 @@ class Caches:
                     return Variable(owner.file.path, expr.attr, owner.scope)
         return None
 
-    def _is_bounded(self, run: ItemRun, region: int) -> bool:
-        """Whether the statement is guarded by a comparison with the length of the cache or another bound."""
-        for index in run.file.regions(region):
-            entry = run.file.facts.regions[index]
-            for part in walk(entry.expr, run.file) if entry.kind in ("if", "while") and entry.expr is not None else ():
-                if isinstance(part, Compare) and _orders(part):
-                    return True
-        return False
-
     def _is_once(self, run: ItemRun) -> bool:
         """Whether the function is called only while a flag is off that it turns on: `if not self.loaded:
         self.load()`."""
@@ -349,34 +337,6 @@ class Caches:
         parts = [
             part for one in tests if one.kind == "if" and one.expr is not None for part in walk(one.expr, run.file)
         ]
-        if any(isinstance(part, Compare) and _orders(part) for part in parts):
+        if any(isinstance(part, Compare) and is_ordering(part) for part in parts):
             return False
         return any(run.is_attribute(part, attr) or part == Constant(attr) for part in parts)
-
-    def _keeps_results(self, run: ItemRun) -> bool:
-        """Whether a function that is called per item caches its results: `functools.cache`, or `lru_cache` without a
-        bound, or with one that data sets of usual sizes hardly reach."""
-        if not (run.given or run.given_parts):
-            return False
-        site = Site(run.file, run.file.scopes[run.scope].parent, 0, (0, 0), None)
-        for decorator in run.file.scopes[run.scope].decorators:
-            expr = decorator.expr
-            called = run.file.calls[expr.index] if isinstance(expr, CallRef) else None
-            for one in self.world.values.evaluate(called.func if called is not None else expr, site):
-                if not isinstance(one, External):
-                    continue
-                if called is None and one.name == "functools.cache":
-                    return True
-                if called is not None and one.name == "functools.lru_cache" and called.args:
-                    return self._is_wide(self.world.values.evaluate(called.args[0].value, site))
-        return False
-
-    @staticmethod
-    def _is_wide(most: Values) -> bool:
-        """Whether a `maxsize` is None, or a number above that of the items of many data sets."""
-        known = [one.value for one in most if isinstance(one, Const)]
-        return bool(known) and all(one is None or (isinstance(one, int) and one >= _MANY_ITEMS) for one in known)
-
-
-def _orders(test: Compare) -> bool:
-    return any(op in ("<", ">", "<=", ">=") for op, _ in test.comparisons)

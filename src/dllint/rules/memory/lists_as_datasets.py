@@ -45,18 +45,28 @@ def records_given(project: Project, loader: Loader) -> Reading | None:
     if argument is None or not loader.api.dataset:
         return None
     records = project.ask(Records)
-    for value in unwrapped(project, project.served(loader)):
+    served = tuple(unwrapped(project, project.served(loader)))
+    for value in served:
         if project.collected.many((value,)) is not None:
             return None
         held = records.collection(value) if isinstance(value, (Display, Instance)) else None
         reading = held.reading if held is not None else None
         if reading is None and isinstance(value, Unknown):
             reading = records.trace(argument.value, loader.site)
+        if reading is not None and reading.level > 0 and any(_is_own_dataset(project, one) for one in served):
+            continue
         if reading is not None and reading.kind in (RECORDS, ROWS, TABLE) and not _is_row(reading):
             return reading
         if reading is not None and reading.kind == OPAQUE and takes_fields(project, loader):
             return reading
     return None
+
+
+def _is_own_dataset(project: Project, value: Value) -> bool:
+    """Whether a value is an object of a dataset class of the project. Where a loader gets such objects, a part of a
+    record results from merging branches: a function returns a dataset in one of them and a list of datasets in
+    another, and each caller takes the one that it asked for apart."""
+    return isinstance(value, Instance) and isinstance(value.of, Class) and project.datasets.derives(value.of)
 
 
 def _is_row(reading: Reading) -> bool:

@@ -32,12 +32,12 @@ from dllint.inference.values import (
     Function,
     Instance,
     Mapping,
-    Pattern,
     Site,
     Unknown,
     Value,
 )
-from dllint.libraries.index import HANDING_ON, canonical
+from dllint.libraries.contents import given_to_container
+from dllint.libraries.index import HANDING_ON, canonical, is_dataset_base
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
@@ -56,6 +56,7 @@ from dllint.project.counting import called_in_loop, items, loops
 from dllint.project.kept_values import Kept
 from dllint.rules.memory.derived_lists import viewed_dict
 from dllint.rules.memory.entries_turned_into_arrays import becomes_array, entries_become_arrays
+from dllint.rules.memory.new_containers import makes_container
 from dllint.rules.memory.object_sizes import POINTER, object_bytes
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.readings import MAPPING, Held, Reading, Readings
@@ -65,12 +66,6 @@ from dllint.span import Span
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
 """Functions that create a class whose objects keep each argument under a name."""
-
-_CONTAINERS = tuple(map(Name, ("list", "tuple", "set", "frozenset", "sorted")))
-_PASSING_ON = tuple(map(Name, ("map", "filter", "reversed", "sorted", "list", "tuple")))
-_SCALARS = tuple(map(Name, ("int", "float", "str", "bool", "ord")))
-"""Functions that make a container of the elements of an iterable, that hand such elements on, and that make numbers or
-strings of them."""
 
 _ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE, COLUMN})
 """Kinds of readings whose elements are the items of a dataset."""
@@ -147,6 +142,8 @@ class Records(Readings):
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
+        if inside is None and isinstance(value, Instance):
+            inside = given_to_container(self.world, value)
         reading = self.of_instance(value) or self._taken(value) if isinstance(value, Instance) else None
         viewed = viewed_dict(self.world, value) if inside is None and reading is None else None
         if viewed is not None:
@@ -281,7 +278,7 @@ class Records(Readings):
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
         """The reading iterated by a loop that adds a new tuple, list or dict per record, whatever it contains:
         `triples.append((entities[head], tail))`, `rows.append(list(map(float, row)))`."""
-        if not self._is_new(expr, site):
+        if not makes_container(self.world, expr, site):
             return None
         for region in loops(site.file, site.region):
             found = self._looped_over(site.file.facts.regions[region], site, 0)
@@ -291,7 +288,7 @@ class Records(Readings):
 
     def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
         """The same for a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
-        if expr.kind == "generator" or not self._is_new(expr.element, inside(expr, site)):
+        if expr.kind == "generator" or not makes_container(self.world, expr.element, inside(expr, site)):
             return None
         found = self._gone_through(expr.clauses[0].iterable, site, 0)
         if found is None or found.kind not in _ROW_BY_ROW:
@@ -336,40 +333,6 @@ class Records(Readings):
                     if found is not None:
                         return found
         return None
-
-    def _is_new(self, expr: Expr, site: Site) -> bool:
-        """Whether an expression makes a new tuple, list, set or dict. None of its parts may be known to be an array
-        or a path."""
-        expr = as_display(expr, site.file)
-        if isinstance(expr, (Tuple, List, Dict)):
-            return self._plain(expr, site)
-        if isinstance(expr, Comprehension):
-            return expr.kind != "generator" and self._plain(List((expr.element,)), inside(expr, site))
-        if not isinstance(expr, CallRef) or site.file.calls[expr.index].func not in _CONTAINERS:
-            return False
-        given = [one.value for one in site.file.calls[expr.index].args[:1] if one.keyword is None]
-        while given and isinstance(given[0], CallRef) and site.file.calls[given[0].index].func in _PASSING_ON:
-            args = site.file.calls[given[0].index].args
-            # Each element is what the function makes of one: `list(map(float, row))`.
-            if site.file.calls[given[0].index].func == Name("map") and args and args[0].value in _SCALARS:
-                return True
-            given = [one.value for one in args[-1:]]
-        parts = given[0] if given else None
-        return isinstance(parts, Comprehension) and self._plain(List((parts.element,)), inside(parts, site))
-
-    def _plain(self, expr: Tuple | List | Dict, site: Site) -> bool:
-        """Whether no part of a tuple, list or dict is known to be an array or a path."""
-        parts = [one for _, one in expr.items] if isinstance(expr, Dict) else expr.children()
-        for part in parts:
-            if isinstance(part, (Tuple, List, Dict)):
-                if not self._plain(part, site):
-                    return False
-                continue
-            for value in self.world.values.evaluate(part, site):
-                name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
-                if isinstance(value, Pattern) or name.startswith(("torch.", "numpy.", "os.path.", "pathlib.", "PIL.")):
-                    return False
-        return True
 
     def _filled_inside(self, value: Display | Mapping, expr: Expr, site: Site, depth: int) -> Held | None:
         """The objects in a container of the program that is an element of another one, or is added to it."""
@@ -464,8 +427,11 @@ class Records(Readings):
         tuple: `Example(row["text"], row["label"])`, `Example(**row)`."""
         parts: list[tuple[Expr, Site]] = []
         if isinstance(value.of, Class) and value.file is not None and value.call >= 0:
+            # A configuration names a few datasets: each reads its own items.
+            if any(map(is_dataset_base, self.world.hierarchy.externals(value.of))):
+                return None
             actuals = self.world.made_with(value)
-            given = (*actuals.positional, *actuals.keywords.values(), *actuals.mappings)
+            given = (*actuals.positional, *actuals.rest, *actuals.keywords.values(), *actuals.mappings)
             parts += ((one.expr, one.site) for one in given if one.expr is not None and one.site is not None)
         elif isinstance(value.of, External) and value.of.name in _NAMED_FIELDS and isinstance(expr, CallRef):
             # The value of a call of such a class is identified by the call that creates the class.

@@ -41,7 +41,7 @@ class UnpicklableFunction(Sent):
     @property
     def within(self) -> int | None:
         entry = self.file.scopes[self.scope]
-        return entry.parent if entry.kind == "function" else None
+        return entry.parent if entry.kind in ("function", "lambda") else None
 
     @property
     def place(self) -> Place:

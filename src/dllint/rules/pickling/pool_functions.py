@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.inference.values import External, Function, Instance, Partial
+from dllint.inference import limits
+from dllint.inference.values import Actual, External, Function, Instance, Partial
 from dllint.libraries.facets import LauncherApi
 from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE, canonical
 from dllint.project.launches import Launch
@@ -38,17 +39,19 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
         api = LAUNCHERS.get(launch.api)
         if api is None or not surely_processes(project, launch):
             continue
+        sent: set[Function] = set()
         for method in pickling_methods(project, launch, api):
-            for function in given_functions(project, launch):
-                if is_lost(function):
+            for function in given_functions(project, launch, method):
+                if function not in sent and is_lost(function):
+                    sent.add(function)
                     yield SentFunction(function, launch, method)
 
 
 def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iterator[Method | None]:
     """How a launch pickles what it sends.
 
-    Yields nothing if it does not pickle; None for a pool, which pickles under every start method; otherwise the most
-    certain start method.
+    Yields nothing if it does not pickle; None for a pool, which pickles under every start method; otherwise the start
+    methods that the project sets, and one default.
     """
     if api.by_value or REPLACES_PICKLE & launch.file.imported_packages():
         return
@@ -56,13 +59,25 @@ def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iter
         yield None
         return
     methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
-    yield from [one for one in methods if one.shown][:1] or methods[:1]
+    yield from [one for one in methods if one.shown][: limits.WAYS_TO_A_LAUNCH.most]
+    yield from [one for one in methods if not one.shown][:1]
 
 
-def given_functions(project: Project, launch: Launch) -> Iterator[Function]:
-    """The functions that a launch is given as its target, also those that a partial there binds."""
-    for value in project.world.values.passed(launch.target) if launch.target is not None else ():
+def given_functions(project: Project, launch: Launch, method: Method | None) -> Iterator[Function]:
+    """The functions that a launch is given as its target on the way of a start method, also those that a partial there
+    binds."""
+    for value in project.world.values.passed(on_the_way(launch.target, method)) if launch.target is not None else ():
         yield from functions_in(project.world, value)
+
+
+def on_the_way(given: Actual, method: Method | None) -> Actual:
+    """An argument of a launch as the function around the launch passes it in the calls that bring a start method
+    there."""
+    arrival, site = method.arrival if method is not None else None, given.site
+    if arrival is None or arrival.frame is None or site is None:
+        return given
+    around = site.file is arrival.file and site.scope == arrival.scope
+    return given._replace(site=site._replace(frame=arrival.frame)) if around else given
 
 
 def is_lost(function: Function) -> bool:

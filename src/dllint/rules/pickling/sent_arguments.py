@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.inference import limits
 from dllint.inference.edges import Target
-from dllint.inference.values import NONE, Class, Function, Instance
+from dllint.inference.values import NONE, Class, Frame, Function, Instance, Value
 from dllint.libraries.index import LAUNCHERS
 from dllint.linking.conditions import contradict
 from dllint.linking.object_conditions import object_conditions, of_module
@@ -17,7 +17,13 @@ from dllint.project.kept_values import Kept, Piece
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method
 from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
-from dllint.rules.pickling.pool_functions import given_functions, is_lost, pickling_methods, surely_processes
+from dllint.rules.pickling.pool_functions import (
+    given_functions,
+    is_lost,
+    on_the_way,
+    pickling_methods,
+    surely_processes,
+)
 from dllint.rules.pickling.refusals import PICKLING_METHODS, refusal_of
 from dllint.rules.pickling.started_processes import STARTED, started_earlier
 from dllint.rules.pickling.unpicklable_values import place_of
@@ -59,12 +65,17 @@ def sent_arguments(project: Project) -> Iterator[SentArgument]:
         api = LAUNCHERS.get(launch.api)
         if api is None or not (surely_processes(project, launch) or _is_own_process(project, launch)):
             continue
+        # What a partial of the target binds is part of the target: DLL207 reports it.
+        told = {(one.file, one.file.scopes[one.scope].header) for one in given_functions(project, launch, None)}
         for method in pickling_methods(project, launch, api):
-            # What a partial of the target binds is part of the target: DLL207 reports it.
-            told = [(one.file, one.file.scopes[one.scope].header) for one in given_functions(project, launch)]
-            found = (one for target in launch.targets for one in _of_target(project, launch, method, target))
-            found = (one for one in found if (one.file, one.span) not in told)
-            yield from (one for one in found if not (one.forked_context and _chooses(project, launch)))
+            found = [one for target in launch.targets for one in _of_target(project, launch, method, target)]
+            yield from (
+                one
+                for one in found
+                if (one.file, one.span) not in told and not (one.forked_context and _chooses(project, launch))
+            )
+            # The most certain start method comes first.
+            told.update((one.file, one.span) for one in found)
 
 
 def _is_own_process(project: Project, launch: Launch) -> bool:
@@ -94,11 +105,21 @@ def _of_target(project: Project, launch: Launch, method: Method | None, target: 
     for param in function.file.scopes[function.scope].params:
         if param is function.file.scopes[function.scope].params[0] and owner is not None:
             continue
-        for value in project.world.parameters.values(function, param.name, target.frame):
+        values = project.world.parameters.values(function, param.name, target.frame)
+        for value in _on_the_way(project, function, param.name, target.frame, method) or values:
             for part in project.world.mappings.flattened(value):
                 yield from _judged(project, launch, method, param.name, Piece("", part, None))
                 if isinstance(part, Instance) and isinstance(part.of, Class):
                     yield from _kept_by(project, launch, method, part)
+
+
+def _on_the_way(
+    project: Project, function: Function, param: str, frame: Frame, method: Method | None
+) -> tuple[Value, ...]:
+    """The values of a parameter on the way of a start method; none if there is no such way."""
+    given = project.world.parameters.bound(function, param, frame).actual
+    moved = on_the_way(given, method) if given is not None else None
+    return project.world.values.passed(moved) if moved is not None and moved is not given else ()
 
 
 def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Instance) -> Iterator[SentArgument]:
