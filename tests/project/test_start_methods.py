@@ -753,6 +753,88 @@ def make():
 if __name__ == "__main__":
     print(make())
 """,
+    "one function for each split, which a launched process calls for both": """\
+def make(rows, split):
+    if split == "train":
+        return DataLoader(rows, num_workers=4)  # method: spawn
+    elif split == "test":
+        return DataLoader(rows, num_workers=1)  # method: spawn
+
+def main(rank, rows):
+    return make(rows, "train"), make(rows, "test")
+
+mp.spawn(main, args=([0, 1],), nprocs=2)
+""",
+    "one class for each split, which a launched process makes for both": """\
+class Batches:
+    def __init__(self, rows, split="train"):
+        if split == "train":
+            self.rows = DataLoader(rows, num_workers=4)  # method: spawn
+        if split == "test":
+            self.rows = DataLoader(rows, num_workers=1)  # method: spawn
+
+def main(rank, rows):
+    return Batches(rows).rows, Batches(rows, split="test").rows
+
+mp.spawn(main, args=([0, 1],), nprocs=2)
+""",
+    "one function for each split, behind another one": """\
+# train.py
+import torch.multiprocessing as mp
+from data import make
+
+def build(rows, **options):
+    return make(rows, **options)
+
+def either(rows, training):
+    return build(rows, training=training)
+
+def main(rank, rows):
+    return either(rows, True), either(rows, training=False)
+
+if __name__ == "__main__":
+    mp.spawn(main, args=([0, 1],), nprocs=2)
+# data.py
+from torch.utils.data import DataLoader
+
+def make(rows, training):
+    if training:
+        return DataLoader(rows, num_workers=4)  # method: spawn
+    return DataLoader(rows, num_workers=1)  # method: spawn
+""",
+    "one method for four splits, which a launched process calls for all": """\
+class Data:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def loader(self, split):
+        if split == "train":
+            return DataLoader(self.rows, num_workers=4)  # method: spawn
+        if split == "valid":
+            return DataLoader(self.rows, num_workers=3)  # method: spawn
+        if split == "test":
+            return DataLoader(self.rows, num_workers=2)  # method: spawn
+        return DataLoader(self.rows, num_workers=1)  # method: spawn
+
+def main(rank, rows):
+    data = Data(rows)
+    for split in (data.loader("train"), data.loader("valid"), data.loader("test"), data.loader("all")):
+        print(split)
+
+mp.spawn(main, args=([0, 1],), nprocs=2)
+""",
+    "one function for each split, of which a launched process calls one": """\
+def make(rows, split):
+    if split == "train":
+        return DataLoader(rows, num_workers=4)  # method: spawn
+    return DataLoader(rows, num_workers=1)  # method: no
+
+def main(rank, rows):
+    return make(rows, "train"), make(rows[1:], "train")
+
+mp.spawn(main, args=([0, 1],), nprocs=2)
+make([0], "test")
+""",
 }
 
 

@@ -44,7 +44,19 @@ def holding(init: str, item: str, more: str = "") -> str:
     )
 
 
+IMAGES = "path = self.paths[index]\nif path not in self.cache:\n    {}\nreturn np.asarray(self.cache[path])"
+
+
+def images(line: str) -> str:
+    return dataset(IMAGES.format(line)).replace("import os\n", "import os\nfrom PIL import Image\n", 1)
+
+
 FOUND: dict[str, str] = {
+    "images that are opened": images("self.cache[path] = Image.open(path)  # DLL304"),
+    "images under two names": images("image = self.cache[path] = Image.open(path)  # DLL304"),
+    "images that have a name": images("image = Image.open(path)\n    self.cache[path] = image  # DLL304"),
+    "images that are converted": images("self.cache[path] = Image.open(path).convert('RGB')  # DLL304"),
+    "images in records": images("self.cache[path] = {'path': path, 'image': Image.open(path)}  # DLL304"),
     "by the part of the index that picks": dataset(
         "height, width, number = index\npath = self.paths[number]\n"
         "self.cache[number] = np.load(path)[:height, :width]  # DLL304",
@@ -178,6 +190,10 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "images that are closed with their items": images(
+        "self.cache[path] = Image.open(path)\nif len(self.cache) > 9:\n    self.cache.clear()"
+    ),
+    "the file of an image": images("self.cache[path] = open(path, 'rb')"),
     "by the size that the index asks for besides": dataset(
         "height, width, number = index\npath = self.paths[number]\n"
         "if (height, width) not in self.cache:\n    self.cache[height, width] = np.zeros((height, width))\n"

@@ -66,6 +66,20 @@ FOUND: dict[str, str] = {
     "in a list that has a name": loop("row = [y.numpy(), 1]\nkept.append(row)  # DLL306"),
     "an entry that is a number of each item": talks("length", mark="  # DLL306"),
     "an entry that is the position of each item": talks("number", mark="  # DLL306"),
+    "an entry that has a name": loop(
+        'labels = batch["labels"]\nkept.append(labels)  # DLL306', head="for batch in loader:"
+    ),
+    "an entry that is a number of each item, and has a name": talks("length").replace(
+        'kept.append(batch["length"])', 'length = batch["length"]\n        kept.append(length)  # DLL306'
+    ),
+    "the rows of an entry with axes": loop(
+        'boxes = batch["boxes"]\nfor box in boxes:\n    kept.append(box)  # DLL306\nprint(boxes[..., 0].min())',
+        head="for batch in loader:",
+    ),
+    "the rows of what is used as a tensor, with their numbers": loop(
+        "for number, row in enumerate(y):\n    kept.append((number, row))  # DLL306\nprint(y.numel())"
+    ),
+    "what has axes": loop("kept.append(y)  # DLL306\nprint(y[:, 1].mean())"),
     "an entry that torch joins": talks("speaker", "return torch.cat(kept)", "  # DLL306"),
     "unpacked into a list": function("return [*loader]  # DLL306"),
     "unpacked into a tuple": function("batches = (*tqdm(loader), None)  # DLL306\nreturn batches"),
@@ -215,6 +229,19 @@ SILENT: dict[str, str] = {
     "another type": loop("kept.append(y.float())"),
     "another device": loop("y = y.to(device)\nkept.append(y)"),
     "back from another device": loop("y = y.cuda()\nkept.append(y.cpu())"),
+    "an entry that may be a text of each item, and has a name": talks("speaker").replace(
+        'kept.append(batch["speaker"])', 'speaker = batch["speaker"]\n        kept.append(speaker)'
+    ),
+    "an entry that is named as texts are": loop(
+        'rows = batch["captions"]\nkept.append(rows)', head="for batch in loader:"
+    ),
+    "an entry whose name holds something else then": loop(
+        'rows = batch["labels"]\nrows = rows.tolist()\nkept.append(rows)', head="for batch in loader:"
+    ),
+    "what may be the texts in an entry": loop(
+        'rows = batch["kinds"]\nfor row in rows:\n    kept.append(row)', head="for batch in loader:"
+    ),
+    "the rows of a copy of a tensor": loop("y = y.clone()\nfor row in y:\n    kept.append(row)\nprint(y.numel())"),
     "an entry on another device": loop(
         'batch["label"] = batch["label"].to(device)\nkept.append(batch["label"].cpu().numpy())',
         head="for batch in loader:",

@@ -165,7 +165,8 @@ TOP_LEVEL_FUNCTIONS = Limit("functions that the calls at the top level of one fi
 """Only files with hundreds of calls at their top level have more: one of PyTorch with 737 leads to 180,000."""
 TESTED_STEPS = Limit("expressions that a condition is traced through", 6)
 TESTED_RETURNS = Limit("returns of one function that a condition calls", 3)
-CHAINS = Limit("chains by which one start method reaches a function", 3)
+CHAINS = Limit("chains by which one start method reaches a function, with the same literal arguments", 3)
+LITERAL_ARGUMENTS = Limit("literal arguments with which one start method reaches a function", 6)
 CHAIN_LENGTH = Limit("calls of one chain from a launch to a loader", 80)
 AFTER_SETTING = Limit("functions that run after a start method is set", 200)
 RETURNING_LOADERS = Limit("functions between the use of a loader and the one that makes it", 20)

@@ -46,7 +46,8 @@ class Origin:
 class Arrival:
     """A function, or the rest of one, that runs under a start method.
 
-    `after` and `until` bound that part of the function; `frame` is its activation along this chain.
+    `after` and `until` bound that part of the function; `frame` is its activation along this chain, and `literals`
+    what it binds to parameters that tests may ask for, if that has been looked up.
     """
 
     origin: Origin
@@ -59,6 +60,7 @@ class Arrival:
     hop: Hop | None
     conditions: list[Atom] = field(default_factory=list)
     depth: int = 0
+    literals: tuple[tuple[str, object], ...] | None = None
 
     def chain(self) -> tuple[Hop, ...]:
         """The hops from the origin to this function, the origin first."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    Constant,
     List,
     Name,
     Subscript,
@@ -335,10 +334,7 @@ class ItemCode:
         """Whether workers read a named field of `self.attr[index]` itself. What they look up by the item, as
         `captions[self.ids[index]]["text"]`, says nothing of it."""
         return any(
-            isinstance(expr, Subscript)
-            and isinstance(expr.index, Constant)
-            and isinstance(expr.index.value, str)
-            and expr.value in known
+            isinstance(expr, Subscript) and expr.value in known and run.names_field(expr.index)
             for run, items in self.items(value, attr, holder)
             for known in ({*items, *bound(run, items)},)
             for expr in run.expressions
@@ -349,9 +345,8 @@ class ItemCode:
         names = self.named_items(run, items)
         return any(
             isinstance(expr, Subscript)
-            and isinstance(expr.index, Constant)
-            and isinstance(expr.index.value, str)
             and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
+            and run.names_field(expr.index)
             for expr in run.expressions
         )
 

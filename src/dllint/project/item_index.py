@@ -22,6 +22,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Event, Expr
 from dllint.inference.answers import Table
+from dllint.inference.values import Const, Site
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
 from dllint.linking.expressions import without_calls
@@ -262,6 +263,15 @@ class ItemIndex:
         if isinstance(func, Attribute):
             return bool(self.receiver) and func.value == Name(self.receiver)
         return isinstance(func, Name)
+
+    def names_field(self, key: Expr) -> bool:
+        """Whether a subscript is the name of a field: a text, or a name or attribute that holds nothing but texts."""
+        if isinstance(key, Constant):
+            return isinstance(key.value, str)
+        if not isinstance(key, (Name, Attribute)):
+            return False
+        values = self.answers.world.values.evaluate(key, Site(self.file, self.scope, 0, (0, 0), self.run.frame))
+        return bool(values) and all(isinstance(one, Const) and isinstance(one.value, str) for one in values)
 
     def is_number_of_item(self, expr: Expr) -> bool:
         """Whether an expression is the index as it is given, at most moved by a number: `index + 1`."""

@@ -110,7 +110,7 @@ class ItemRun(ItemIndex):
                     continue
                 if self.part_of(event.value, attrs, found):
                     found.add(event.target.id)
-            for target, iterable in self._loops:
+            for target, iterable in self.loops:
                 if (part := self._gone_through(target, iterable)) is not None and self.part_of(part[1], attrs, found):
                     found.add(part[0])
             if len(found) == before:
@@ -118,7 +118,7 @@ class ItemRun(ItemIndex):
         return found
 
     @cached_property
-    def _loops(self) -> list[tuple[Expr, Expr]]:
+    def loops(self) -> list[tuple[Expr, Expr]]:
         """The target and the iterable of each loop of the function and of its comprehensions."""
         found = [
             (event.target, event.value)

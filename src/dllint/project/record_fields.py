@@ -78,10 +78,7 @@ def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
     fields = [
         expr
         for expr in run.expressions
-        if isinstance(expr, Subscript)
-        and isinstance(expr.index, Constant)
-        and isinstance(expr.index.value, str)
-        and expr.value in records
+        if isinstance(expr, Subscript) and expr.value in records and run.names_field(expr.index)
     ]
     known = [*fields, *bound(run, fields)]
     if any(

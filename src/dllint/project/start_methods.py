@@ -20,7 +20,7 @@ from dllint.libraries.contexts import METHODS
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Arrival, Hop, Origin
-from dllint.project.caller_conditions import restated
+from dllint.project.caller_conditions import restated, with_same_literals
 from dllint.project.launches import Launch, Launches
 from dllint.project.modules_run import ModuleRun, modules_run
 from dllint.project.required_methods import RequiredMethods
@@ -313,7 +313,7 @@ class StartMethods:
             ),
             [],
         )
-        same = [other for other in alike if other.after <= arrival.after]
+        same = with_same_literals(self.world, arrival, [other for other in alike if other.after <= arrival.after])
         if limits.CHAINS.reached(len(same)):
             return False
         wanted = {(atom.text, atom.equals, atom.holds) for atom in arrival.conditions}

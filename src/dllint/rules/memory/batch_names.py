@@ -3,9 +3,10 @@ hold tensors."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, IfExp, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, IfExp, Name, Subscript, Tuple
 from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Const, External, Frame, Instance
 from dllint.libraries.index import ATTRIBUTES, METHODS
@@ -29,6 +30,7 @@ class Names:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
         tensors: names of parts that provably are tensors.
+        entries: names of entries of a batch, each with the entry: `labels = batch["labels"]`.
         counters: names of numbers that loops count.
         filled: the names of dicts and lists that the body makes itself, each with the parts of the batch that it puts
             there: `row = {}`, then `row["x"] = x`.
@@ -47,27 +49,50 @@ class Names:
         self.whole: set[str] = set()
         self.parts: set[str] = set()
         self.tensors: set[str] = set()
+        self.entries: dict[str, Expr] = {}
         self.counters: set[str] = set()
         self.filled: dict[str, list[Expr]] = {}
         self.replaced: dict[str, set[object]] = {}
         self.on_cpu = False
+        self._used: dict[Expr, bool] = {}
 
     def is_tensor(self, name: str) -> bool:
         """Whether the function uses the value of a name as a tensor."""
         return name in self.tensors or self._is_used_as_tensor(Name(name))
 
     def _is_used_as_tensor(self, named: Expr) -> bool:
+        known = self._used.get(named)
+        if known is None:
+            given = self._calls_by_argument.get(named, ())
+            known = self._used[named] = named in self._with_tensor_parts or any(map(self._is_torch, given))
+        return known
+
+    @cached_property
+    def _calls_by_argument(self) -> dict[Expr, list[int]]:
+        """The calls of the function, by what they are given."""
+        found: dict[Expr, list[int]] = {}
         for index in self.file.calls_of(self.scope):
-            call = self.file.calls[index]
-            if isinstance(call.func, Attribute) and call.func.value == named and call.func.attr in TENSOR_ONLY | {"to"}:
-                return True
-            if any(argument.value == named for argument in call.args) and self._is_torch(index):
-                return True
+            for argument in self.file.calls[index].args:
+                found.setdefault(argument.value, []).append(index)
+        return found
+
+    @cached_property
+    def _with_tensor_parts(self) -> set[Expr]:
+        """What the function reads an attribute of that only tensors have, or takes a part of along axes: `boxes[:, 0]`;
+        a list has none."""
+        found: set[Expr] = set()
+        for index in self.file.calls_of(self.scope):
+            func = self.file.calls[index].func
+            if isinstance(func, Attribute) and func.attr in TENSOR_ONLY | {"to"}:
+                found.add(func.value)
         for event in self.file.scopes[self.scope].events:
             for part in walk(event.value, self.file) if event.value is not None else ():
-                if isinstance(part, Attribute) and part.value == named and part.attr in TENSOR_ONLY:
-                    return True
-        return False
+                match part:
+                    case Attribute(value, attr) if attr in TENSOR_ONLY:
+                        found.add(value)
+                    case Subscript(value, Tuple()):
+                        found.add(value)
+        return found
 
     def _joined(self, container: Expr) -> bool:
         """Whether the function joins the elements of a list by torch, which requires tensors. For an attribute,

@@ -293,9 +293,11 @@ class Caches:
         return bool(values) and all(isinstance(one, Const) or self._has_handle(one) for one in values)
 
     def _has_handle(self, value: Value) -> bool:
-        opener = self.project.ask(Handles).opener
+        """Whether a value is a handle, or a display with one. An image that is opened keeps the pixels that it reads
+        later, by its method `load`."""
         parts = self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else (value,)
-        return any(opener(part) is not None for part in parts)
+        openers = map(self.project.ask(Handles).opener, parts)
+        return any(one is not None and "load" not in one.ends for one in openers)
 
     def _removes(self, run: ItemRun, held: Variable, outside: bool, own: Set[int]) -> bool:
         """Whether a function that workers run removes something from the cache, or replaces the cache.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from dllint.facts.nodes import (
     Attribute,
@@ -65,16 +66,24 @@ class Body(Names):
                 if self.holds(one) and not (how == "extend" and may_be_numbers(self.file, self.scope, one)):
                     yield Kept(event.target, how, one, event.value_span, event.span, event.span, event.region)
         yield from self._put_under_key(event)
+        for name, index in self._adding.get(event.span, ()):
+            call = self.file.calls[index]
+            added, span = call.args[-1].value, call.args[-1].value_span
+            if self.holds(added) and not (name == "extend" and may_be_numbers(self.file, self.scope, added)):
+                assert isinstance(call.func, Attribute)
+                yield Kept(call.func.value, name, added, span, call.span, call.statement, call.region)
+
+    @cached_property
+    def _adding(self) -> dict[Span, list[tuple[str, int]]]:
+        """The calls in the body that put something into a list, by the statement."""
+        found: dict[Span, list[tuple[str, int]]] = {}
         for name in ADDING:
             for index in self.file.facts.called.get(name, ()):
                 call = self.file.calls[index]
-                if call.scope != self.scope or call.statement != event.span or not self.inside(call.region):
-                    continue
-                if not isinstance(call.func, Attribute) or len(call.args) != 1 + (name == "insert"):
-                    continue
-                added, span = call.args[-1].value, call.args[-1].value_span
-                if self.holds(added) and not (name == "extend" and may_be_numbers(self.file, self.scope, added)):
-                    yield Kept(call.func.value, name, added, span, call.span, call.statement, call.region)
+                given = isinstance(call.func, Attribute) and len(call.args) == 1 + (name == "insert")
+                if given and call.scope == self.scope and self.inside(call.region):
+                    found.setdefault(call.statement, []).append((name, index))
+        return found
 
     def _put_under_key(self, event: Event) -> Iterator[Kept]:
         """The part of the batch that a statement keeps in a dict: `rows[number] = x`."""
@@ -104,6 +113,8 @@ class Body(Names):
         match expr:
             case Name(name) if name in self.filled:
                 return self._are_unclear(self.filled[name], how)
+            case Name(name) if name in self.entries:
+                return not self.is_tensor(name) and self._is_unclear(self.entries[name], how)
             case Name(name):
                 return name in self.parts and not self.is_tensor(name)
             case Subscript(Name(name), _) if name in self.parts and not self.is_tensor(name):
@@ -132,9 +143,10 @@ class Body(Names):
 
     def entry(self, kept: Kept) -> str | None:
         """The key of the kept entry of a batch, if nothing shows by its use that it is a tensor."""
-        if not isinstance(kept.expr, Subscript) or not isinstance(kept.expr.index, Constant):
+        entry = self.entries.get(kept.expr.id) if isinstance(kept.expr, Name) else kept.expr
+        if not isinstance(entry, Subscript) or not isinstance(entry.index, Constant):
             return None
-        key = kept.expr.index.value
+        key = entry.index.value
         used = self._is_used_as_tensor(kept.expr) or self._joined(kept.container)
         return key if isinstance(key, str) and not used else None
 
@@ -156,6 +168,8 @@ class Body(Names):
                 held = held or bool(self.filled[event.target.id])
             if held:
                 (self.whole if whole else self.parts).add(event.target.id)
+                if event.detail is None and self._is_entry(event.value):
+                    self.entries[event.target.id] = event.value
                 if (
                     isinstance(event.value, CallRef)
                     and last_name(self.file.calls[event.value.index].func) in TENSOR_ONLY
@@ -209,7 +223,11 @@ class Body(Names):
         else:
             # Iterating a batch itself may give the keys of a dict.
             whole = isinstance(iterable, Name) and iterable.id in self.whole
+            part = iterable.id if isinstance(iterable, Name) and iterable.id in self.parts else None
+            rows = part is not None and isinstance(target, Name) and self.is_tensor(part)
             self._bind_parts((target,), not whole and self.holds(iterable))
+            if rows and isinstance(target, Name):
+                self.tensors.add(target.id)
 
     def _bind_parts(self, targets: Sequence[Expr], held: bool) -> None:
         for target in targets:
@@ -226,11 +244,17 @@ class Body(Names):
             return isinstance(func, Attribute) and func.attr in ("to", "cpu") and self._is_whole(func.value)
         return isinstance(expr, Name) and expr.id in self.whole
 
+    def _is_entry(self, expr: Expr) -> bool:
+        """Whether an expression is what a batch has under a key that is written there: `batch["labels"]`."""
+        return isinstance(expr, Subscript) and isinstance(expr.index, Constant) and self._is_whole(expr.value)
+
     def _forget(self, name: str) -> None:
         self.whole.discard(name)
         self.parts.discard(name)
         self.replaced.pop(name, None)
         self.filled.pop(name, None)
+        self.entries.pop(name, None)
+        self.tensors.discard(name)
 
     def holds(self, expr: Expr) -> bool:
         """Whether the value of an expression provably holds a storage of the batch, or the whole batch."""

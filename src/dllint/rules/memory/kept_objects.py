@@ -94,6 +94,7 @@ def _is_unclear(
     by_field = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.drawn, code.has_attributes))
     by_field = by_field or goes_into_fields(code, value, kept.attr, holder)
     by_field = by_field or _have_named_fields(project, value, kept.attr, holder)
+    by_field = by_field or looked_up_by_positions(project, value, kept.attr, holder)
     # A list of classes is a list of numbers, which a file of any content gives as well.
     seen = reading.seen and not holds_classes(kept.attr)
     return not seen and not by_field and not are_lists_or_strings(code, value, kept.attr, holder)

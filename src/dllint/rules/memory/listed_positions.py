@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Name, Opaque, Slice, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Function, Instance
 from dllint.linking.expressions import walk
@@ -34,13 +34,41 @@ def looked_up_by_positions(project: Project, value: Instance, attr: str, holder:
 
 
 def _lists_of(run: ItemRun, item: Expr) -> Iterator[str]:
-    """The attribute whose entry for the item a loop iterates, where an entry is looked up by the loop's variable."""
+    """The attribute whose entry for the item, or a part of it, a loop iterates, where an entry is looked up by the
+    loop's variable: `for number in self.windows[index][:4]`."""
     key = item.index if isinstance(item, Subscript) else None
-    for event in run.events if isinstance(key, Name) else ():
-        iterated = event.value if event.kind == "for" and event.target == key else None
-        attribute = iterated.value if isinstance(iterated, Subscript) and run.derived(iterated, run.index) else None
-        if isinstance(attribute, Attribute) and attribute.value == Name(run.receiver):
-            yield attribute.attr
+    if not isinstance(key, Name):
+        return
+    for target, iterable in run.loops:
+        for iterated in _iterated(run, key, target, iterable):
+            attribute = iterated.value if isinstance(iterated, Subscript) and run.derived(iterated, run.index) else None
+            if isinstance(attribute, Attribute) and attribute.value == Name(run.receiver):
+                yield attribute.attr
+
+
+def _iterated(run: ItemRun, key: Name, target: Expr, iterable: Expr) -> list[Expr]:
+    """What a loop that binds a name to its elements iterates, without slices of it, and by its own name."""
+    if isinstance(iterable, CallRef) and last_name(run.file.calls[iterable.index].func) == "enumerate":
+        parts = target.elements if isinstance(target, Tuple) else ()
+        target = parts[1] if len(parts) == 2 else Opaque()
+        args = run.file.calls[iterable.index].args
+        iterable = args[0].value if args else iterable
+    if target != key:
+        return []
+    found = [_without_slices(iterable)]
+    if isinstance(found[0], Name):
+        found = [
+            _without_slices(event.value)
+            for event in run.events
+            if event.kind == "assign" and event.target == found[0] and event.value is not None
+        ]
+    return found
+
+
+def _without_slices(expr: Expr) -> Expr:
+    while isinstance(expr, Subscript) and isinstance(expr.index, Slice):
+        expr = expr.value
+    return expr
 
 
 def _counts(project: Project, kept: Kept, attr: str) -> bool:
