@@ -278,6 +278,12 @@ class Rows(Base):
         "self.rows = (self.rows - self.rows.mean()) / 2.0",
         "import xarray as xr\n",
     ),
+    "an array with a new axis": dataset("self.rows = np.load(path)[:, np.newaxis]  # DLL301"),
+    "xarray selected before": dataset(
+        "data = xr.open_mfdataset(path).sel(time=slice(9)).isel(time=slice(None, -1, 2))\n"
+        'self.rows = data["t2m"].transpose("time", ...).values  # DLL301',
+        "import xarray as xr\n",
+    ),
     "xarray with one variable": dataset(
         "self.rows = xr.open_dataarray(path).values  # DLL301", "import xarray as xr\n"
     ),
@@ -369,6 +375,9 @@ SILENT: dict[str, str] = {
         'data = xr.open_dataset(path)\nself.rows = data["lat"].values\nself.lon = data.longitude.values\n'
         'when = data["valid_time"]\nself.when = when.values',
         "import xarray as xr\n",
+    ),
+    "a mean of xarray": dataset(
+        'self.rows = xr.open_dataset(path)["t2m"].mean("time").values', "import xarray as xr\n"
     ),
     "a variable of xarray that is not read": dataset(
         'self.rows = xr.open_dataset(path)["t2m"]', "import xarray as xr\n"

@@ -36,6 +36,11 @@ _VARIABLES = (
     *("xarray.open_dataarray()", "xarray.load_dataarray()"),
 )
 """Variables of xarray: they are read when they are turned into an array."""
+OF_ALL_VARIABLES = re.compile(
+    r"\(\)\.(?:i?sel|load|compute|persist|chunk|transpose|squeeze|sortby|rename|fillna|astype|drop_vars|assign_coords)"
+    r"(?=\(\)|\[|\Z)"
+)
+"""Calls of methods whose result has most of the data of a dataset or variable of xarray, in a name."""
 COORDINATES = re.compile(
     r"(?:^|_)(?:x|y|lat|lon|latitude|longitude|time|timedelta|date|step|number|level|lev|plev|pressure|height|depth)s?$"
 )
@@ -119,11 +124,7 @@ LIBRARY = Library(
             DECODED,
         ),
         "netCDF4.Dataset[][:]": _READ,
-        **{
-            f"{variable}{part}.values": _READ
-            for variable in _VARIABLES
-            for part in ("", ".sel()", ".isel()", ".load()", ".compute()", ".transpose()", ".squeeze()")
-        },
+        **{f"{variable}.values": _READ for variable in _VARIABLES},
         "pydicom.dcmread().pixel_array": DECODED,
         "SimpleITK.ReadImage": UNREAD,
         **dict.fromkeys(("SimpleITK.GetArrayFromImage", "SimpleITK.GetArrayViewFromImage"), Maker("numpy", "other")),

@@ -42,7 +42,7 @@ from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.pandas import TABLE_KEEPING
 from dllint.libraries.records import OPAQUE, TEXT, form
-from dllint.libraries.scientific_files import COORDINATES
+from dllint.libraries.scientific_files import COORDINATES, OF_ALL_VARIABLES
 from dllint.libraries.torch import CASTS
 from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.source import SourceFile, last_name
@@ -168,7 +168,7 @@ class Arrays:
             for value in self.world.values.evaluate(base, site):
                 made = isinstance(value, Instance) and value.file is not None and value.call >= 0
                 if made and isinstance(value, Instance) and isinstance(value.of, External):
-                    maker = MAKERS.get(canonical(value.of.name + path))
+                    maker = MAKERS.get(OF_ALL_VARIABLES.sub("", canonical(value.of.name) + path))
                     if maker is not None and maker.read and not self._is_coordinate(expr.value, site):
                         return self._made(maker, value, 0)
         return None
@@ -370,8 +370,10 @@ class Arrays:
 def _keeps_all(index: Expr) -> bool:
     """Whether an index gives a view of a whole array, or of a part of it: `images[None]`, `images[..., :3]`."""
     parts = index.elements if isinstance(index, Tuple) else (index,)
-    # `...` is no value of the facts.
-    return all(isinstance(one, (Slice, Opaque)) or one == Constant(None) for one in parts)
+    # `...` is no value of the facts, and `np.newaxis` is None.
+    return all(
+        isinstance(one, (Slice, Opaque)) or one == Constant(None) or last_name(one) == "newaxis" for one in parts
+    )
 
 
 def _by_position(expr: Expr, file: SourceFile) -> Expr | None:
