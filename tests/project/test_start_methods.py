@@ -411,6 +411,36 @@ def main(args):
     else:
         mp.spawn(run, args=(args,), nprocs=args.gpus)
 """,
+    "a choice that is refused before the launch": """\
+def build(args):
+    if args.data == "drives":
+        return DataLoader([], num_workers=4)  # method: no
+    if args.data == "indoors":
+        return DataLoader([1], num_workers=4)  # method: spawn
+    return None
+
+def run(rank, args):
+    print(build(args))
+
+def main(args):
+    if args.data not in ("indoors", "mix", None):
+        raise ValueError(args.data)
+    mp.spawn(run, args=(args,), nprocs=2)
+""",
+    "a choice that is refused afterwards": """\
+def build(args):
+    if args.data == "drives":
+        return DataLoader([], num_workers=4)  # method: spawn
+    return None
+
+def run(rank, args):
+    print(build(args))
+
+def main(args):
+    mp.spawn(run, args=(args,), nprocs=2)
+    if args.data not in ("indoors", "mix", None):
+        raise ValueError(args.data)
+""",
     "what is asserted in another branch, or later": """\
 def run(rank, args):
     if args.show:

@@ -269,6 +269,28 @@ class Rows(Base):
         'file = h5py.File(path)\nself.rows = np.array(file["a"].get("rows"))  # DLL301\nfile.close()', "import h5py\n"
     ),
     "netCDF4": dataset('self.rows = netCDF4.Dataset(path)["rows"][:]  # DLL301', "import netCDF4\n"),
+    "xarray": dataset('self.rows = xr.open_dataset(path)["t2m"].values  # DLL301', "import xarray as xr\n"),
+    "xarray by an attribute, from several files": dataset(
+        "data = xr.open_mfdataset(path)\nself.rows = data.t2m.values  # DLL301", "import xarray as xr\n"
+    ),
+    "xarray by get, selected and computed": dataset(
+        'data = xr.open_zarr(path)\nself.rows = data.get("t2m").sel(level=50).values[:, ::2]  # DLL301\n'
+        "self.rows = (self.rows - self.rows.mean()) / 2.0",
+        "import xarray as xr\n",
+    ),
+    "an array with a new axis": dataset("self.rows = np.load(path)[:, np.newaxis]  # DLL301"),
+    "xarray selected before": dataset(
+        "data = xr.open_mfdataset(path).sel(time=slice(9)).isel(time=slice(None, -1, 2))\n"
+        'self.rows = data["t2m"].transpose("time", ...).values  # DLL301',
+        "import xarray as xr\n",
+    ),
+    "xarray with one variable": dataset(
+        "self.rows = xr.open_dataarray(path).values  # DLL301", "import xarray as xr\n"
+    ),
+    "xarray in a helper that returns several": dataset(
+        "self.rows, self.count = read(path)  # DLL301",
+        'import xarray as xr\n\ndef read(path):\n    data = xr.open_dataset(path)\n    return data["t2m"].values, 3\n',
+    ),
     "columns of a table by position": dataset(
         'self.rows = pd.read_csv(path).iloc[:, 1:].values.astype("float32")  # DLL301', "import pandas as pd\n"
     ),
@@ -349,6 +371,17 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "coordinates of xarray": dataset(
+        'data = xr.open_dataset(path)\nself.rows = data["lat"].values\nself.lon = data.longitude.values\n'
+        'when = data["valid_time"]\nself.when = when.values',
+        "import xarray as xr\n",
+    ),
+    "a mean of xarray": dataset(
+        'self.rows = xr.open_dataset(path)["t2m"].mean("time").values', "import xarray as xr\n"
+    ),
+    "a variable of xarray that is not read": dataset(
+        'self.rows = xr.open_dataset(path)["t2m"]', "import xarray as xr\n"
+    ),
     "numbers worked out from the arrays that another loop has read": dataset(
         "raw = [np.load(one) for one in path]\nself.rows = [one.mean() for one in raw]\n"
         "self.sizes = [len(one) for one in raw]\nself.kinds = [one[0] for one in raw]",

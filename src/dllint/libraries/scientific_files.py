@@ -1,5 +1,5 @@
-"""Readers of scientific file formats: netCDF4, PyTables, rasterio, soundfile, plyvel, zarr 3.1, SciPy, nibabel,
-imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom, pyfaidx, openslide.
+"""Readers of scientific file formats: netCDF4, xarray, PyTables, rasterio, soundfile, plyvel, zarr 3.1, SciPy,
+nibabel, imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom, pyfaidx, openslide.
 
 Results of four forked workers that each read 15,000 times through one handle of the parent, on Linux with two cores:
 soundfile 0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every read of a FLAC file; rasterio 1.4.4 0.6
@@ -11,6 +11,8 @@ netCDF file 8 of 16,000 wrong; tifffile 2026 120 of 8,000 pages wrong and 2,000 
 sequences wrong; a group of zarr 3.1.6 in a ZipStore 15 of 1,600 reads failed; openslide 4.0 none of 8,000 regions of
 a tiled TIFF file wrong.
 """
+
+import re
 
 from dllint.libraries.facets import DECODED, UNREAD, Library, Maker, Opener, When
 from dllint.libraries.io import READ_BY_POSITION
@@ -27,6 +29,22 @@ def _unconverted(attributes: str) -> str:
 _INSIDE = ("", "[]", "[][]", "[][][]")
 _ZARR = ("zarr.open", "zarr.open_group", "zarr.open_array")
 _GROUPS = (*_ZARR, "zarr.group")
+
+_DATASETS = ("open_dataset", "load_dataset", "open_mfdataset", "open_zarr")
+_VARIABLES = (
+    *(f"xarray.{opened}{variable}" for opened in _DATASETS for variable in ("[]()", "().get()", "().*")),
+    *("xarray.open_dataarray()", "xarray.load_dataarray()"),
+)
+"""Variables of xarray: they are read when they are turned into an array."""
+OF_ALL_VARIABLES = re.compile(
+    r"\(\)\.(?:i?sel|load|compute|persist|chunk|transpose|squeeze|sortby|rename|fillna|astype|drop_vars|assign_coords)"
+    r"(?=\(\)|\[|\Z)"
+)
+"""Calls of methods whose result has most of the data of a dataset or variable of xarray, in a name."""
+COORDINATES = re.compile(
+    r"(?:^|_)(?:x|y|lat|lon|latitude|longitude|time|timedelta|date|step|number|level|lev|plev|pressure|height|depth)s?$"
+)
+"""Names of variables that have one number for each position along an axis."""
 
 _READS = When("mode", 1, "reads")
 _ZIPPED = tuple(
@@ -106,6 +124,7 @@ LIBRARY = Library(
             DECODED,
         ),
         "netCDF4.Dataset[][:]": _READ,
+        **{f"{variable}.values": _READ for variable in _VARIABLES},
         "pydicom.dcmread().pixel_array": DECODED,
         "SimpleITK.ReadImage": UNREAD,
         **dict.fromkeys(("SimpleITK.GetArrayFromImage", "SimpleITK.GetArrayViewFromImage"), Maker("numpy", "other")),

@@ -34,6 +34,9 @@ from dllint.linking.source import SourceFile, last_name
 
 _SEVERAL = " > 1"
 _FALSE = ("None", "0", "False", "''")
+_SOME_FALSE = {*_FALSE, "0.0", "b''", "0j"}
+_MOST_VALUES = 32
+"""Constants up to which a test that compares with several of them is taken apart."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CHANGING = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "empty", "is_set", "is_alive"})
 """Last names of tests whose outcome commonly changes between two statements: files, queues, events."""
@@ -44,15 +47,22 @@ class Atom(NamedTuple):
 
     Attributes:
         text: the condition as written, without a leading `self.`.
-        equals: the constant of an equality test; "" if it is none.
+        equals: the constant of an equality test; "" if it is none. For several, all of them in one text.
         holds: whether the condition is true or false.
         scope: the path and the scope that contain it.
+        among: the constants, if there are several, one of which it equals: `mode in ("train", "val")`.
     """
 
     text: str
     equals: str
     holds: bool
     scope: tuple[str, int]
+    among: frozenset[str] = frozenset()
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The constants of an equality test."""
+        return self.among or frozenset({self.equals} if self.equals else ())
 
 
 def render(expr: Expr | None, file: SourceFile, limit: int = 60) -> str:
@@ -197,6 +207,7 @@ def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Ato
         for part in expr.values:
             yield from atoms(part, holds, file, scope)
         yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+        yield from _one_of(expr, holds, file, scope)
     elif isinstance(expr, Compare) and len(expr.comparisons) == 1:
         op, right = expr.comparisons[0]
         left = expr.left
@@ -210,12 +221,55 @@ def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Ato
                 yield Atom(_plain(left, file), repr(right.value), holds == positive, (file.path, scope))
         elif op == ">" and right == Constant(0):
             yield Atom(_plain(left, file), "0", not holds, (file.path, scope))
-        elif op == "not in":
-            yield Atom(_plain(Compare(left, (("in", right),)), file), "", not holds, (file.path, scope))
+        elif op in ("in", "not in"):
+            inside = holds == (op == "in")
+            yield Atom(_plain(Compare(left, (("in", right),)), file), "", inside, (file.path, scope))
+            yield from _one_of(expr, holds, file, scope)
         else:
             yield Atom(_plain(expr, file), "", holds, (file.path, scope))
     else:
         yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+        if isinstance(expr, BoolOp):
+            yield from _one_of(expr, holds, file, scope)
+
+
+def _one_of(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
+    """Yield the condition that something equals one of several constants, or none of them, if a test implies it: `mode
+    in ("a", "b")`, or `mode == "a" or mode == "b"`."""
+    for inside in (True, False):
+        found = _compared(expr, holds == inside)
+        if found is not None and len(found[1]) <= _MOST_VALUES:
+            among = frozenset(found[1])
+            yield Atom(_plain(found[0], file), " or ".join(sorted(among)), inside, (file.path, scope), among)
+
+
+def _compared(expr: Expr, holds: bool) -> tuple[Expr, list[str]] | None:
+    """What a test compares, and the constants one of which it then equals; None if the test says something else."""
+    if isinstance(expr, Not):
+        return _compared(expr.operand, not holds)
+    if isinstance(expr, BoolOp):
+        parts = [_compared(part, holds) for part in expr.values[:_MOST_VALUES]] if holds == (expr.op == "or") else []
+        known = [part for part in parts if part is not None]
+        if len(known) < len(expr.values) or any(left != known[0][0] for left, _ in known):
+            return None
+        return known[0][0], [value for _, values in known for value in values]
+    if not isinstance(expr, Compare) or len(expr.comparisons) != 1:
+        return None
+    op, right = expr.comparisons[0]
+    if op == ("in" if holds else "not in"):
+        values = _constants(right)
+        return (expr.left, values) if values else None
+    equal = op in (("==", "is") if holds else ("!=", "is not"))
+    if equal and isinstance(right, Constant) and not isinstance(right.value, bool):
+        return expr.left, [repr(right.value)]
+    return None
+
+
+def _constants(expr: Expr) -> list[str]:
+    """The elements of a list, tuple or set of a few constants; empty for anything else."""
+    parts = expr.elements if isinstance(expr, (List, Tuple, Set)) else ()
+    found = [repr(one.value) for one in parts if isinstance(one, Constant) and not isinstance(one.value, bool)]
+    return found if len(found) == len(parts) <= _MOST_VALUES else []
 
 
 def _plain(expr: Expr, file: SourceFile) -> str:
@@ -243,22 +297,55 @@ def contradictions(left: Iterable[Atom], right: Iterable[Atom]) -> Iterator[str]
     Conditions of different scopes are compared only if they read an attribute or an item, since a bare name is a
     different variable in another function.
     """
-    table: dict[str, list[Atom]] = {}
-    for atom in left:
-        table.setdefault(atom.text, []).append(atom)
+    left, right = list(left), list(right)
+    table = _by_text(left)
     for atom in right:
         if _counted(atom, table):
             yield atom.text
-        for other in table.get(atom.text, ()):
-            if atom.scope != other.scope and not ("." in atom.text or "[" in atom.text):
-                continue
-            if (
-                (atom.equals == other.equals and atom.holds != other.holds)
-                or (atom.equals != other.equals and atom.equals and other.equals and atom.holds and other.holds)
-                or (not atom.equals and other.equals in _FALSE and atom.holds == other.holds)
-                or (not other.equals and atom.equals in _FALSE and atom.holds == other.holds)
-            ):
+        others = [other for other in table.get(atom.text, ()) if _comparable(atom, other)]
+        for other in others:
+            if _exclude(atom, other) or _exclude(other, atom):
                 yield atom.text
+        if _leave_none(atom, others):
+            yield atom.text
+    several = [atom for atom in left if atom.among]
+    table = _by_text(right) if several else {}
+    for atom in several:
+        if _leave_none(atom, [other for other in table.get(atom.text, ()) if _comparable(atom, other)]):
+            yield atom.text
+
+
+def _by_text(conditions: list[Atom]) -> dict[str, list[Atom]]:
+    found: dict[str, list[Atom]] = {}
+    for atom in conditions:
+        found.setdefault(atom.text, []).append(atom)
+    return found
+
+
+def _comparable(atom: Atom, other: Atom) -> bool:
+    return atom.scope == other.scope or "." in atom.text or "[" in atom.text
+
+
+def _leave_none(atom: Atom, others: list[Atom]) -> bool:
+    """Whether others exclude each of the constants that a condition allows: `mode == "a"` and `mode == "b"` are false,
+    where `mode in ("a", "b")` holds."""
+    if not atom.holds or not atom.among:
+        return False
+    return atom.among <= {value for other in others if not other.holds for value in other.values}
+
+
+def _exclude(atom: Atom, other: Atom) -> bool:
+    """Whether two conditions on the same cannot hold together, one way round."""
+    if atom.equals and other.equals:
+        if atom.holds and other.holds:
+            return atom.values.isdisjoint(other.values)
+        return atom.holds and not other.holds and atom.values <= other.values
+    if atom.equals == other.equals:
+        return atom.holds != other.holds
+    if not atom.equals and other.equals in _FALSE:
+        return atom.holds == other.holds
+    # `not mode`, and `mode == "train"`
+    return not atom.equals and not atom.holds and other.holds and other.values.isdisjoint(_SOME_FALSE)
 
 
 def may_change(text: str, file: SourceFile, scope: int, passed: Callable[[Event], bool]) -> bool:

@@ -42,6 +42,7 @@ from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.pandas import TABLE_KEEPING
 from dllint.libraries.records import OPAQUE, TEXT, form
+from dllint.libraries.scientific_files import COORDINATES, OF_ALL_VARIABLES
 from dllint.libraries.torch import CASTS
 from dllint.linking.arithmetic import NUMERIC
 from dllint.linking.source import SourceFile, last_name
@@ -109,6 +110,8 @@ class Arrays:
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
         """The largest array among the values of an attribute that is assigned `expr` at `site`."""
         found = [array for value in values if (array := self.array(value)) is not None]
+        if not found and isinstance(expr, Attribute) and (read := self._read_by(expr, site)) is not None:
+            return read if read.alone else None
         if not found and isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
             return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
         table = _by_position(expr, site.file) if not found and expr is not None and UNKNOWN in values else None
@@ -136,6 +139,8 @@ class Arrays:
         if found is not None or not any(isinstance(value, (Unknown, Instance, External)) for value in values):
             return found
         match expr:
+            case Attribute() if (read := self._read_by(expr, site)) is not None:
+                found = read if read.alone or many else None
             case Attribute(attr=attr) if attr in SIZE_KEEPING:
                 found = self._of_table(expr.value, site) or self.computed(expr.value, site, depth + 1, many)
             case Subscript(index=index) if _keeps_all(index):
@@ -152,6 +157,26 @@ class Arrays:
                 parts = (self.computed(one.expr, one.site, depth + 1, many) for one in steps)
                 found = next((part for part in parts if part is not None), None)
         return None if found is None else replace(found, size=None)
+
+    def _read_by(self, expr: Attribute, site: Site) -> Array | None:
+        """The array that an attribute reads, `data["t2m"].values` or `data.t2m.values` of an open dataset of xarray,
+        unless its name is that of a coordinate."""
+        bases = [(expr.value, f"().{expr.attr}")]
+        if isinstance(expr.value, Attribute):
+            bases.append((expr.value.value, f"().*.{expr.attr}"))
+        for base, path in bases:
+            for value in self.world.values.evaluate(base, site):
+                made = isinstance(value, Instance) and value.file is not None and value.call >= 0
+                if made and isinstance(value, Instance) and isinstance(value.of, External):
+                    maker = MAKERS.get(OF_ALL_VARIABLES.sub("", canonical(value.of.name) + path))
+                    if maker is not None and maker.read and not self._is_coordinate(expr.value, site):
+                        return self._made(maker, value, 0)
+        return None
+
+    def _is_coordinate(self, expr: Expr, site: Site) -> bool:
+        origins = ((one.expr, one.site.file) for one in self.origins.expressions(expr, site))
+        keys = (_key(one, file) for one, file in ((expr, site.file), *origins))
+        return any(key is not None and COORDINATES.search(key) for key in keys)
 
     def _same_as(self, expr: CallRef, site: Site) -> _MadeOf | None:
         """The array whose shape the result of a call has: `images` in `images.astype("float32")` or
@@ -345,8 +370,10 @@ class Arrays:
 def _keeps_all(index: Expr) -> bool:
     """Whether an index gives a view of a whole array, or of a part of it: `images[None]`, `images[..., :3]`."""
     parts = index.elements if isinstance(index, Tuple) else (index,)
-    # `...` is no value of the facts.
-    return all(isinstance(one, (Slice, Opaque)) or one == Constant(None) for one in parts)
+    # `...` is no value of the facts, and `np.newaxis` is None.
+    return all(
+        isinstance(one, (Slice, Opaque)) or one == Constant(None) or last_name(one) == "newaxis" for one in parts
+    )
 
 
 def _by_position(expr: Expr, file: SourceFile) -> Expr | None:
@@ -370,3 +397,23 @@ def _table_method(value: Value, ending: str) -> str:
 
 def _is_column(of: object) -> bool:
     return isinstance(of, External) and COLUMN_MARK in of.name
+
+
+def _key(expr: Expr, file: SourceFile) -> str | None:
+    """The key of a variable, "t2m" for `data["t2m"].sel(level=50)`, `data.t2m` and `data.get("t2m")`."""
+    while True:
+        match expr:
+            case Subscript(_, Constant(str(key))) | Attribute(_, key):
+                return key
+            case Subscript(value):
+                expr = value
+            case CallRef(index):
+                func, args = file.calls[index].func, file.calls[index].args
+                if not isinstance(func, Attribute):
+                    return None
+                if func.attr == "get" and args:
+                    given = args[0].value
+                    return given.value if isinstance(given, Constant) and isinstance(given.value, str) else None
+                expr = func.value
+            case _:
+                return None

@@ -39,7 +39,7 @@ def restated(world: World, atoms: Iterable[Atom], file: SourceFile, scope: int, 
             continue
         if isinstance(actual.expr, (Name, Attribute)):
             text = render(actual.expr, actual.site.file, 200).removeprefix("self.") + atom.text[len(name) :]
-            yield Atom(text, atom.equals, atom.holds, (actual.site.file.path, actual.site.scope))
+            yield atom._replace(text=text, scope=(actual.site.file.path, actual.site.scope))
 
 
 def with_same_literals(world: World, arrival: Arrival, others: list[Arrival]) -> list[Arrival]:
