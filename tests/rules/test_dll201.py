@@ -1151,3 +1151,53 @@ def test_lambdas_that_one_function_puts_among_the_steps_of_a_transform(
     found = told({"data.py": text}, **SELECT)
 
     assert len(found) == count
+
+
+EVALUATED = {
+    "kinds.py": """\
+from torch.utils.data import Dataset
+
+class Images(Dataset):
+    def __init__(self, root, train=True):
+        self.root, self.change = root, lambda row: row
+
+    def __getitem__(self, index):
+        return self.change(index)
+
+class Texts(Dataset):
+    def __init__(self, root):
+        self.root = root
+
+    def __getitem__(self, index):
+        return self.root
+""",
+    "main.py": """\
+from torch.utils.data import DataLoader
+from kinds import *
+
+def build(config, name):
+    {made}
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("rows = eval(config.dataset)(config.root)", ["warning"]),
+        ("rows = eval(config['dataset'])(config.root, train=False)", ["warning"]),
+        ("kind = eval(name); rows = kind(root=config.root)", ["warning"]),
+        ("rows = eval(config.kinds[0])(config.root)", ["warning"]),
+        ("rows = eval('Images')(config.root)", ["error"]),
+        ("rows = eval('Texts')(config.root)", []),
+        # Anything, or what no class here can be: that the loader reads such a dataset is assumed.
+        ("rows = eval(config.dataset)", ["info"]),
+        ("rows = eval(config.dataset)(config.root, config.split, config.size)", ["info"]),
+        ("rows = eval(config.package + config.dataset)(config.root)", ["info"]),
+    ],
+)
+def test_a_lambda_of_a_class_that_eval_finds(made: str, expected: list[str], told: Callable[..., Any]) -> None:
+    files = {path: text.replace("{made}", made) for path, text in EVALUATED.items()}
+
+    assert [one.severity for one in told(files, **SELECT)] == expected

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Const, Module, Pattern, Site, Unknown, Value, Values, const
+from dllint.inference.values import CHOSEN, UNKNOWN, Class, Const, Module, Pattern, Site, Unknown, Value, Values, const
 from dllint.libraries.dynamic_lookup import first_argument, members
 
 if TYPE_CHECKING:
@@ -21,12 +22,19 @@ Segment = tuple["str | Expr", ...]
 
 
 def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """Return what `eval("models." + name)` names; only dotted names are evaluated."""
+    """Return what `eval("models." + name)` names; only dotted names are evaluated.
+
+    Where its result is called, a name that is not known can be that of any class which the file defines or imports:
+    `eval(config.dataset)(root)`.
+    """
     found: list[Value] = []
     path = _segments(file, file.calls[index].args[0].value) if file.calls[index].args else ()
     if len(path) > 1 and not isinstance(path[0][0], str):
         return tuple(dict.fromkeys(_at(world, path, site))) or (UNKNOWN,)
     for text in first_argument(world, file, index, site) or ():
+        if isinstance(text, Unknown) and isinstance(file.calls[index].args[0].value, (Name, Attribute, Subscript)):
+            found += (_classes(world, file) if file.of_call(result_is_called, index) else ()) or (UNKNOWN,)
+            continue
         known = text.value if isinstance(text, Const) else text.prefix if isinstance(text, Pattern) else None
         *parts, last = known.split(".") if isinstance(known, str) else ("",)
         if not all(part.isidentifier() for part in parts) or not (parts or last.isidentifier()):
@@ -44,6 +52,29 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
         else:
             found.append(UNKNOWN)
     return tuple(dict.fromkeys(found))
+
+
+def _classes(world: Engine, file: SourceFile) -> Values:
+    """Return the classes that an unknown name can select in a file, with `CHOSEN`, unless there are too many."""
+    named = world.members_like(Module(file.path), Pattern("", ""))
+    classes = [one for one in named if isinstance(one, Class)]
+    return (*classes, CHOSEN) if classes and not limits.CHOICES.exceeded(len(classes)) else ()
+
+
+def result_is_called(file: SourceFile, index: int) -> bool:
+    """Whether what a call returns is called, directly or by the name that the statement assigns it to."""
+    unnamed = file.facts.called.get("", [])
+    # The callee of a call comes right before it, but for the calls among its own arguments.
+    following = unnamed[bisect_right(unnamed, index) :][:2]
+    if any(file.calls[other].func == CallRef(index) for other in following):
+        return True
+    call = file.calls[index]
+    return any(
+        file.calls[other].func == event.target and file.calls[other].scope == call.scope
+        for event in file.events_around(call.scope, call.span)
+        if event.kind == "assign" and event.value == CallRef(index) and isinstance(event.target, Name)
+        for other in file.facts.called.get(event.target.id, ())
+    )
 
 
 def _segments(file: SourceFile, expr: Expr) -> tuple[Segment, ...]:
