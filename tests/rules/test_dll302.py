@@ -512,6 +512,16 @@ def build(path):
     "many joined strings": dataset("self.rows = ['row ' + str(i) for i in range(1 << 22)]  # DLL302"),
     "many formatted strings": dataset("self.rows = ['row %d' % i for i in range(1 << 22)]  # DLL302"),
     "many strings": dataset("self.rows = [f'row {i}' for i in range(1 << 21)]  # DLL302"),
+    "a dictionary of words inside, whose length is not that of the dataset": dataset(
+        "self.rows = numpy.load(path)\nself.words = Words('words.txt')",
+        before="import numpy\n\ndef parse(file):\n    found = {}\n    for line in file:\n"
+        "        parts = line.split('  ')\n        found[parts[0]] = [parts[1]]\n    return found\n\n"
+        "class Words:\n    def __init__(self, path):\n        with open(path) as file:\n"
+        "            entries = parse(file)\n"
+        "        self.entries = entries  # DLL302\n\n    def __len__(self):\n        return len(self.entries)\n\n"
+        "    def find(self, word):\n        return self.entries.get(word.upper())\n",
+        extra=READ.replace("self.rows[index]", "[self.words.find(word) for word in str(self.rows[index]).split(' ')]"),
+    ),
     "an object inside, whose length is that of the dataset": dataset(
         "self.rows = Reader(path)",
         before="class Reader:\n    def __init__(self, path):\n        self.names = json.load(open(path))  # DLL302\n\n"

@@ -268,10 +268,13 @@ class ItemCode:
         return any(use.run.mentions(use.attrs) for use in self._uses_of(value, attr, holder))
 
     def measured(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether `len(self.attr)` is the length of the dataset, or of an object inside whose length that is."""
+        """Whether `len(self.attr)` is the length of the dataset, or of an object inside whose length that is or whose
+        entries workers look up."""
         assert isinstance(value.of, Class)
         method = self.world.hierarchy.method(holder or value.of, "__len__")
-        if method is None or (holder is not None and holder != value.of and not self._counts(value, holder)):
+        own = holder is None or holder == value.of
+        looked_up = own or any(True for _ in self.items(value, attr, holder, "any"))
+        if method is None or not (looked_up or self._counts(value, holder or value.of)):
             return False
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
