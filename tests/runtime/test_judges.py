@@ -600,6 +600,13 @@ def test_batches_that_a_container_has_no_shared_memory_for(run: Recorded, mib: i
     assert run.judged(run.about_loader("DLL311"))[0] == verdict
 
 
+def test_an_epoch_has_fewer_batches_than_workers_prepare(run: Recorded) -> None:
+    run.loader()
+    run.add(Batch, loader="70.1", storages=1, bytes=20 * MIB, shm=20 * MIB)
+    run.add(Epoch, loader="70.1", batches=2, natural=True)
+    assert run.judged(run.about_loader("DLL311"))[0] == "refuted"
+
+
 def test_a_handle_that_workers_move(run: Recorded) -> None:
     run.loader()
     run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=True, moved=True)

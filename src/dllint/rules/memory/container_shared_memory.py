@@ -16,6 +16,7 @@ from dllint.rules.causes import Causes
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL311"
 _SIZE = 64 << 20
@@ -101,9 +102,15 @@ def judge(case: Case) -> Judgement:
     """Do the batches that wait take more than the container has?"""
     if case.failure is not None:
         return case.confirmed(case.failure)
-    most = max(((prefetched(run, run.count), run) for run in case.runs), key=lambda one: one[0], default=None)
-    if most is None or not most[0]:
+    size, run = max(((_needed(run), run) for run in case.runs), key=lambda one: one[0], default=(0, None))
+    if run is None or not size:
         return case.inconclusive("the run did not measure a batch")
-    size, run = most
     text = f"batches take up to {mebibytes(size)} of shared memory with {counted(run.count, 'worker')}"
     return case.confirmed(text) if size > _SIZE else case.refuted(text)
+
+
+def _needed(run: LoaderRun) -> int:
+    """The bytes of shared memory that batches take at most; an epoch that ends early has no more than its own."""
+    whole = [epoch.batches for epoch in run.epochs if epoch.natural]
+    size = run.first_batch.shm if run.first_batch is not None else 0
+    return min([prefetched(run, run.count), *(batches * size for batches in whole)])
