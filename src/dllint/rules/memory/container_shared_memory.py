@@ -110,7 +110,7 @@ def judge(case: Case) -> Judgement:
 
 
 def _needed(run: LoaderRun) -> int:
-    """The bytes of shared memory that batches take at most; an epoch that ends early has no more than its own."""
-    whole = [epoch.batches for epoch in run.epochs if epoch.natural]
+    """The bytes of shared memory that batches take at most; an epoch of few batches has no more than these."""
+    whole = [epoch.batches if epoch.natural else epoch.total for epoch in run.epochs]
     size = run.first_batch.shm if run.first_batch is not None else 0
-    return min([prefetched(run, run.count), *(batches * size for batches in whole)])
+    return min([prefetched(run, run.count), *(batches * size for batches in whole if batches is not None)])
