@@ -62,6 +62,11 @@ FOUND: dict[str, dict[str, str]] = {
         "docker/Dockerfile": 'FROM pytorch/pytorch\nENTRYPOINT ["python"]\nCMD ["train.py"]\n',
         "compose.yaml": "services:\n  train:\n    build: {context: ., dockerfile: docker/Dockerfile}\n",
     },
+    "the command of the Dockerfile, for a shell": {
+        "train.py": TRAIN,
+        "Dockerfile": 'FROM pytorch/pytorch\nCMD ["bash", "-c", "echo \\"a, b\\" && python train.py"]\n',
+        "compose.yaml": "services:\n  train:\n    build: .\n",
+    },
     "what an anchor adds": compose("python train.py", "<<: *common").copy()
     | {
         "compose.yaml": "x-common: &common\n  restart: always\nservices:\n  train:\n    <<: *common\n"
@@ -174,6 +179,14 @@ def test_the_place_of_the_container(told: Callable[..., Any]) -> None:
 
     assert "the container at deploy/job.yaml:8 has no more" in finding.text
     assert [(Path(one.path).name, one.span.line) for one in finding.related] == [("job.yaml", 8)]
+
+
+def test_the_place_of_docker_run(told: Callable[..., Any]) -> None:
+    text = (
+        "echo 'docker run is next'\n# docker run\nset -e; \\\n  true\ndocker run --rm \\\n  trainer python train.py\n"
+    )
+
+    assert "the container at run.sh:5 has no more" in told(script(text), **SELECT)[0].text
 
 
 def test_a_changed_compose_file_is_read_again(tmp_path: Path) -> None:

@@ -121,15 +121,32 @@ class Commands:
 
 def simple_commands(text: str) -> Iterator[list[str]]:
     """Yield the commands of a shell script as words; what cannot be parsed is left out."""
-    lines = text.replace("\\\n", " ").splitlines()
+    yield from (words for _, words in numbered_commands(text))
+
+
+def numbered_commands(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the same commands, each with the number of the line that it begins on."""
+    lines = _continued(text)
     tries = start = 0
     while start < len(lines):
-        words, end = _words(lines[start]), start + 1
+        words, end = words_of(lines[start][1]), start + 1
         while words is None and end < len(lines) and not limits.QUOTED_LINES.reached(tries):
             tries, end = tries + 1, end + 1
-            words = _words("\n".join(lines[start:end]))
-        yield from _separated(words or [])
+            words = words_of("\n".join(line for _, line in lines[start:end]))
+        yield from ((lines[start][0], command) for command in _separated(words or []))
         start = end if words is not None else start + 1
+
+
+def _continued(text: str) -> list[tuple[int, str]]:
+    """The lines, each with its number; one that ends with a backslash goes on in the next."""
+    found: list[tuple[int, list[str]]] = []
+    goes_on = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if not goes_on:
+            found.append((number, []))
+        goes_on = line.endswith("\\")
+        found[-1][1].append(line[:-1] if goes_on else line)
+    return [(number, " ".join(parts)) for number, parts in found]
 
 
 def _separated(words: list[str]) -> Iterator[list[str]]:
@@ -143,8 +160,8 @@ def _separated(words: list[str]) -> Iterator[list[str]]:
             command.append(word)
 
 
-def _words(line: str) -> list[str] | None:
-    """Split a line as a shell does; None if a quotation does not end in it."""
+def words_of(line: str) -> list[str] | None:
+    """Split a line as a shell does, also at `;`, `&` and `|`; None if a quotation does not end in it."""
     parts = shlex.shlex(line, posix=True, punctuation_chars="".join(sorted(_BETWEEN)))
     parts.whitespace_split = True
     try:

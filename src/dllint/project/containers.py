@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from dllint.documents import parse_json
 from dllint.inference import limits
-from dllint.project.container_commands import Commands, simple_commands
+from dllint.project.container_commands import Commands, numbered_commands, words_of
 from dllint.reading import CONFIG_BYTES, SOURCE_BYTES, CannotRead, read
 from dllint.screen import imports
 from dllint.span import WHOLE_FILE, Span
@@ -29,64 +29,16 @@ Kind = Literal["compose", "kubernetes", "docker"]
 _SHARED = "/dev/shm"
 _SHARING = ("host", "service:", "container:")
 _RUNNERS = frozenset({"docker", "nvidia-docker", "podman"})
-_RUNS = re.compile(r"^(?!\s*#).*\b(?:docker|podman)\s+(?:container\s+)?run\b")
 _SWITCHES = re.compile(
     r"-[itdP]+|--(?:rm|interactive|tty|detach|init|privileged|publish-all|read-only|no-healthcheck|oom-kill-disable)"
 )
 _WITH_VALUE = frozenset(
-    [
-        "-v",
-        "-e",
-        "-p",
-        "-w",
-        "-u",
-        "-m",
-        "-h",
-        "-l",
-        "-c",
-        "--volume",
-        "--env",
-        "--publish",
-        "--workdir",
-        "--user",
-        "--memory",
-        "--hostname",
-        "--label",
-        "--cpu-shares",
-        "--name",
-        "--gpus",
-        "--runtime",
-        "--mount",
-        "--network",
-        "--net",
-        "--cpus",
-        "--ulimit",
-        "--entrypoint",
-        "--device",
-        "--env-file",
-        "--cap-add",
-        "--cap-drop",
-        "--security-opt",
-        "--tmpfs",
-        "--restart",
-        "--log-driver",
-        "--log-opt",
-        "--pid",
-        "--platform",
-        "--add-host",
-        "--memory-swap",
-        "--cpuset-cpus",
-        "--group-add",
-        "--pull",
-        "--userns",
-        "--cidfile",
-        "--dns",
-        "--expose",
-        "--ip",
-        "--link",
-        "--shm-size",
-        "--ipc",
-    ]
+    {"-v", "-e", "-p", "-w", "-u", "-m", "-h", "-l", "-c", "--volume", "--env", "--publish", "--workdir", "--user"}
+    | {"--memory", "--hostname", "--label", "--cpu-shares", "--name", "--gpus", "--runtime", "--mount", "--network"}
+    | {"--net", "--cpus", "--ulimit", "--entrypoint", "--device", "--env-file", "--cap-add", "--cap-drop", "--tmpfs"}
+    | {"--security-opt", "--restart", "--log-driver", "--log-opt", "--pid", "--platform", "--add-host", "--group-add"}
+    | {"--memory-swap", "--cpuset-cpus", "--pull", "--userns", "--cidfile", "--dns", "--expose", "--ip", "--link"}
+    | {"--shm-size", "--ipc"}
 )
 _KEY = re.compile(r"\s+([^\s:#][^:#]*):")
 _NAME = re.compile(r"\s+(?:-\s+)?name\s*:\s*([^#]+)")
@@ -197,7 +149,7 @@ class Containers:
         context = build.get("context", ".") if isinstance(build, Mapping) else build
         beside = os.path.normpath(os.path.join(folder, context)) if isinstance(context, str) else folder
         first, rest = service.get("entrypoint"), service.get("command")
-        if build and (first is None or (first is None and rest is None)):
+        if build and first is None:
             dockerfile = build.get("dockerfile") if isinstance(build, Mapping) else None
             own, default = self._dockerfile(os.path.join(beside, str(dockerfile or "Dockerfile")))
             first, rest = own, default if rest is None else rest
@@ -215,8 +167,10 @@ class Containers:
         for line in text.replace("\\\n", " ").splitlines():
             word, _, rest = line.strip().partition(" ")
             if word.upper() in ("ENTRYPOINT", "CMD"):
-                parts = _words(rest.strip("[] ").replace(",", " ")) if rest.lstrip().startswith("[") else None
-                found[word.upper()] = rest if parts is None else parts
+                try:
+                    found[word.upper()] = parse_json(rest)
+                except (ValueError, RecursionError):
+                    found[word.upper()] = rest
         return found.get("ENTRYPOINT"), found.get("CMD")
 
 
@@ -284,12 +238,12 @@ def _of_pods(path: str, lines: Mapping[str, Span], document: Mapping[str, Any]) 
 
 
 def _of_script(path: str, text: str) -> Iterator[Container]:
-    starts = (_whole(number, line) for number, line in enumerate(text.splitlines(), 1) if _RUNS.search(line))
-    for words in simple_commands(text):
-        first = next((number for number, word in enumerate(words) if word in _RUNNERS), len(words))
-        following = [word for number, word in enumerate(words[first + 1 :]) if number or word != "container"]
+    lines = text.splitlines()
+    for number, words in numbered_commands(text):
+        first = next((at for at, word in enumerate(words) if word in _RUNNERS), len(words))
+        following = [word for at, word in enumerate(words[first + 1 :]) if at or word != "container"]
         if following[:1] == ["run"]:
-            container = _of_run(path, next(starts, WHOLE_FILE), following[1:])
+            container = _of_run(path, _whole(number, lines[number - 1]), following[1:])
             if container is not None:
                 yield container
 
@@ -321,20 +275,13 @@ def _joined(first: Any, rest: Any) -> str | tuple[str, ...]:
     parts: list[str] = []
     for one in (first, rest):
         if isinstance(one, str):
-            words = _words(one)
+            words = words_of(one)
             if first is None or rest is None or words is None:
                 return one
             parts += words
         elif isinstance(one, list):
             parts += [str(word) for word in one if isinstance(word, (str, int, float))]
     return tuple(parts)
-
-
-def _words(text: str) -> list[str] | None:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return None
 
 
 def _lines(text: str, heading: str, pattern: re.Pattern[str]) -> dict[str, Span]:

@@ -22,26 +22,8 @@ CODE = "DLL311"
 _SIZE = 64 << 20
 """Bytes."""
 _OF_LARGE_ITEMS = frozenset(
-    [
-        "cv2",
-        "PIL",
-        "torchvision",
-        "torchaudio",
-        "soundfile",
-        "librosa",
-        "imageio",
-        "skimage",
-        "nibabel",
-        "SimpleITK",
-        "pydicom",
-        "rasterio",
-        "h5py",
-        "tifffile",
-        "decord",
-        "av",
-        "zarr",
-        "lmdb",
-    ]
+    {"cv2", "PIL", "torchvision", "torchaudio", "soundfile", "librosa", "imageio", "skimage", "nibabel", "SimpleITK"}
+    | {"pydicom", "rasterio", "h5py", "tifffile", "decord", "av", "zarr", "lmdb"}
 )
 """Packages whose functions read images, sounds and other arrays; a batch of texts fits in 64 MiB."""
 
