@@ -386,6 +386,31 @@ def test_what_needs_a_value_that_nothing_shows(told: Callable[..., Any], test: s
     assert finding.severity == severity
 
 
+def test_a_defect_in_a_branch_for_a_value_that_nothing_shows(told: Callable[..., Any]) -> None:
+    text = """
+class Rows(Dataset):
+    def __init__(self, config):
+        self.scale = None
+        if config.kind == "scaled":
+            self.scale = lambda row: row / 255
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+    def __len__(self):
+        return 9
+
+def work(rank, config):
+    for batch in DataLoader(Rows(config), num_workers=4):
+        print(batch)
+
+def launch(config):
+    mp.spawn(work, args=(config,), nprocs=2)
+"""
+    (finding,) = told({"train.py": HEAD + text}, select=["DLL201"])
+    assert finding.severity == "warning"
+
+
 CUDA_AFTER_FORK: dict[str, str] = {
     "a context manager that raises": """
 

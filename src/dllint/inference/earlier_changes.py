@@ -9,7 +9,7 @@ from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.values import Data, Mapping, Parsed, Site, Values, Written
 from dllint.inference.written_changes import is_other
-from dllint.linking.conditions import contradict
+from dllint.linking.contradictions import contradict
 
 
 class EarlierChanges:

@@ -29,7 +29,7 @@ from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values, const
-from dllint.linking.conditions import contradict
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import last_name
 
 Slot = tuple[Expr, Site]

@@ -8,7 +8,8 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference.module_stores import ModuleStores
 from dllint.inference.values import Frame, Site
 from dllint.linking.bindings import Binding
-from dllint.linking.conditions import Atom, contradictions, may_change, path_atoms
+from dllint.linking.conditions import Atom, may_change, path_atoms
+from dllint.linking.contradictions import contradictions
 from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 

@@ -14,7 +14,8 @@ from dllint.inference.activations import Seen
 from dllint.inference.edges import Caller, Target
 from dllint.inference.values import Frame, Function
 from dllint.linking.closed_values import ClosedValues
-from dllint.linking.conditions import contradict, in_other_halves, render
+from dllint.linking.conditions import in_other_halves, render
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
 

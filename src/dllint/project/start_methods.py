@@ -17,7 +17,8 @@ from dllint.inference.edges import Target
 from dllint.inference.values import Frame, Function, Instance, Site
 from dllint.libraries.click import run_after
 from dllint.libraries.contexts import METHODS
-from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
+from dllint.linking.conditions import Atom, atoms, render, under_main_guard
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Arrival, Hop, Origin
 from dllint.project.caller_conditions import restated, with_same_literals

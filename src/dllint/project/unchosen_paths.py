@@ -45,7 +45,7 @@ class UnchosenPaths:
             ((finding.path, finding.span), *((one.path, one.span) for one in finding.trace))
         ):
             file = self.world.files.get(path)
-            place = _at(file, span) if file is not None else None
+            place = place_around(file, span) if file is not None else None
             if file is None or place is None:
                 continue
             if number == 0 or (path, span) in self._starts:
@@ -65,7 +65,7 @@ class UnchosenPaths:
         found: Place | None = None
         for path, span in launches:
             file = self.world.files[path]
-            place = _at(file, span)
+            place = place_around(file, span)
             found = self._behind(file, *place) if place is not None else None
             if found is None:
                 return None
@@ -253,7 +253,7 @@ def _of_call(file: SourceFile, index: int) -> tuple[int, int]:
     return file.calls[index].scope, file.calls[index].region
 
 
-def _at(file: SourceFile, span: Span) -> tuple[int, int] | None:
+def place_around(file: SourceFile, span: Span) -> tuple[int, int] | None:
     """The scope and the region of the innermost call or statement around a place."""
     index = file.call_around(span)
     if index is not None:

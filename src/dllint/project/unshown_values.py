@@ -9,6 +9,7 @@ from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Subsc
 from dllint.facts.schema import Expr
 from dllint.finding import Finding, Place
 from dllint.inference.values import UNKNOWN, Const, Site
+from dllint.project.unchosen_paths import place_around
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ class UnshownValues:
 
     def _around(self, path: str, span: Span) -> Place | None:
         file = self.world.files.get(path)
-        index = file.call_at(span) if file is not None else None
-        if file is None or index is None:
+        place = place_around(file, span) if file is not None else None
+        if file is None or place is None:
             return None
-        call = file.calls[index]
-        for region in file.regions(call.region):
-            entry = file.facts.regions[region]
+        scope, region = place
+        for index in file.regions(region):
+            entry = file.facts.regions[index]
             if entry.kind == "if" and entry.holds and entry.expr is not None:
-                site = Site(file, call.scope, entry.parent, entry.span.start, None)
+                site = Site(file, scope, entry.parent, entry.span.start, None)
                 if any(self._is_unshown(*asked, site) for asked in _required(entry.expr)):
                     return Place(file.path, entry.span, "nothing in the project shows this value")
         return None

@@ -13,7 +13,8 @@ from dllint.facts.schema import Call
 from dllint.finding import Place
 from dllint.inference import limits
 from dllint.inference.values import Function, Site
-from dllint.linking.conditions import contradict, render
+from dllint.linking.conditions import render
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.arrivals import Arrival

@@ -10,7 +10,7 @@ from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import NONE, Class, Frame, Function, Instance, Value
 from dllint.libraries.index import LAUNCHERS
-from dllint.linking.conditions import contradict
+from dllint.linking.contradictions import contradict
 from dllint.linking.object_conditions import object_conditions, of_module
 from dllint.linking.source import SourceFile
 from dllint.project.kept_values import Kept, Piece

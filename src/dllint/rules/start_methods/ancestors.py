@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dllint.inference import limits
 from dllint.inference.edges import Caller
 from dllint.inference.values import Function
-from dllint.linking.conditions import Atom, contradict
+from dllint.linking.conditions import Atom
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import SourceFile
 from dllint.project.counting import loops
 from dllint.project.loaders import Loader

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, External, Function, Site
-from dllint.linking.conditions import contradict, path_atoms, under_main_guard
+from dllint.linking.conditions import path_atoms, under_main_guard
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import SourceFile
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.span import Span

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dllint.evidence.wording import listed
 from dllint.finding import Finding
 from dllint.inference.values import Const
-from dllint.linking.conditions import contradict, main_guards
+from dllint.linking.conditions import main_guards
+from dllint.linking.contradictions import contradict
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
