@@ -18,7 +18,7 @@ _WHEEL = re.compile(r"torch-(\d+(?:\.\d+)+)[-+%.]")
 """The file of a wheel, at the end of its address."""
 _SAID = re.compile(
     r"(?<![\w.-])(?P<name>(?:py)?torch|python)\b(?:\]\([^)\s]{0,200}\))?"
-    r"(?P<between>(?:[^\w\n]|_|v(?=\d)|\bversions?\b){0,16})"
+    r"(?P<between>(?:[^\w\n]|_|v(?=\d)|\b(?:versions?|install(?:ed|ation)?)\b){0,16})"
     r"(?<![\d.])(?P<version>\d+\.\d+(?:\.\d+)*)",
     re.IGNORECASE,
 )

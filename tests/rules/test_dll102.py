@@ -262,6 +262,18 @@ if "RANK" not in os.environ:
 for number, batch in batches:  # DLL102
     print(batch)
 """,
+    "an enumeration that is read later": f"""{SPAWNED}
+running = []
+running.append(enumerate(loader))  # DLL102
+for batches in zip(*running):
+    print(batches)
+""",
+    "loaders that are paired": f"""{SPAWNED}
+pairs = zip(loader, [1, 2])  # DLL102
+""",
+    "a map over a loader": f"""{SPAWNED}
+batches = map(str, loader)  # DLL102
+""",
     "next": f"""{SPAWNED}
 batch = next(iter(loader))  # DLL102
 """,

@@ -33,6 +33,34 @@ def _text(transforms: str, transform: str, given: str = "self.paths[index]", mar
     return HEAD.format(mark=mark, given=given) + transforms + TAIL.format(transform=transform)
 
 
+MMCV = """\
+import cv2
+import mmcv
+from mmcv.utils import {loader}
+from torch.utils.data import Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return {call}
+
+def prepare(cfg):
+    {before}
+
+def train(cfg):
+    prepare(cfg)
+    return {loader}(Rows(), batch_size=2, num_workers=cfg.data.workers_per_gpu)
+
+train(mmcv.Config.fromfile("config.py"))
+"""
+
+
+def _mmcv(call: str, before: str = "print(cfg)", loader: str = "DataLoader") -> str:
+    return MMCV.format(call=call, before=before, loader=loader)
+
+
 ALBUMENTATIONS = """
 import albumentations as A
 
@@ -123,7 +151,16 @@ def build(cfg):
     return build_detection_train_loader(cfg, mapper=Mapper(cfg, is_train=True))
 """
 )
+FOUND |= {
+    "a function of mmcv": _mmcv("mmcv.imrescale(mmcv.imread('a.jpg'), (2048, 512))  # DLL501"),
+    "by its module": _mmcv("mmcv.image.imnormalize(index, 1, 2)  # DLL501", loader="PoolDataLoader"),
+    "beside a number of threads": _mmcv("mmcv.imrotate(index, 9)  # DLL501", "cv2.setNumThreads(4)"),
+}
 SILENT = {
+    "a function of mmcv without OpenCV's pool": _mmcv("mmcv.imflip(mmcv.imread('a.jpg'))"),
+    "a number of threads from a configuration": _mmcv(
+        "mmcv.imrescale(index, 0.5)", "cv2.setNumThreads(cfg.get('opencv_num_threads', 0))"
+    ),
     "a call of its own": _text(TORCHIO + OWN_CALL, "torchio.Compose([Soft()])", mark=""),
     "a base's call of its own": _text(
         TORCHIO.replace(

@@ -705,6 +705,8 @@ def test_numpy_before_torch_1_9_with_several_datasets(
         ("![](https://img.shields.io/badge/pytorch-1.7.1-blue)\n", True),
         ("Python 3.6, torch==1.6.0, CUDA 10.2", True),
         ("We use pytorch v1.2 to train.", True),
+        ("- [PyTorch](http://pytorch.org) install = 1.4.0", True),
+        ("PyTorch installed >= 1.4", False),
         ("PyTorch 1.1 or 1.2", True),
         ("The code was tested with [PyTorch]((http://pytorch.org/)) v1.0. Compatible with PyTorch <=1.4", True),
         ("- PyTorch < 1.9\n", True),

@@ -45,6 +45,18 @@ if args.seed:
     start = seed_worker
 loader = DataLoader(Rows(), num_workers=4, worker_init_fn=start)
 """,
+    "by a setting of the object that the dataset is made with": SHARED
+    + """
+args.sets = Rows(args)
+
+def build(rows, options, seed=None):
+    return DataLoader(rows, num_workers=options.workers, worker_init_fn=seed_worker if seed is not None else None)
+
+def main(options):
+    return build(options.sets, options, options.seed)
+
+main(args)
+""",
     "in a dict": SHARED
     + """
 options = {"num_workers": 4}

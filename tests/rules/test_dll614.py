@@ -53,6 +53,10 @@ FOUND: dict[str, str] = {
     "of an array": dataset(COLUMN, data="np.load(path)"),
     "of a tensor": dataset(COLUMN, data="torch.from_numpy(np.load(path))"),
     "of what a pickle holds": dataset(COLUMN, data="pickle.load(open(path, 'rb'))"),
+    "of an attribute of an object that a pickle holds": dataset(
+        "thing = self.data[index]['thing']  # DLL614\nthing.position[1] -= 3\nreturn thing.position",
+        data="pickle.load(open(path, 'rb'))",
+    ),
     "of a dict of arrays": dataset(COLUMN, data="{one: np.load(one) for one in paths}"),
     "of what is read whole of an HDF5 file": dataset(COLUMN, data="h5py.File(path)['x'][:]"),
     "of a list that a loop fills": dataset(
@@ -435,6 +439,9 @@ KEPT: dict[str, str] = {
     "another copy": dataset("row = self.data[index].copy()\nrow.pop('image')\nreturn row", data=RECORDS),
     "a copy of the list": dataset(
         "row = list(self.data[index])\nrow.append(0)\nreturn row", data="json.load(open(path))"
+    ),
+    "the array of a table in a pickle": dataset(
+        "thing = self.data[index]['table']\nthing.values[1] -= 3\nreturn thing", data="pickle.load(open(path, 'rb'))"
     ),
     "a slice of the list": dataset(
         "row = self.data[index][:9]\nrow.append(0)\nreturn row", data="json.load(open(path))"

@@ -348,7 +348,7 @@ class Detection(torchvision.datasets.CocoDetection):
     def __getitem__(self, index):
         return self._transforms(*super().__getitem__(index))
 
-class Plain(CocoDetection):
+class Plain(torchvision.datasets.coco.CocoDetection):
     pass
 
 class Around:
@@ -437,3 +437,19 @@ def build(path, rows):
     return DataLoader(data, num_workers=4)
 """
     assert findings({"data.py": source}, **SELECT) == set()
+
+
+def test_where_the_objects_of_another_branch_are_read(told: Callable[..., Any]) -> None:
+    source = (
+        "import json\nfrom torch.utils.data import DataLoader, Dataset\n\nclass Rows(Dataset):\n"
+        "    def __init__(self, paths, more):\n        self.base = []\n        for path in paths:\n"
+        "            rows = json.load(open(path))\n            self.base += rows\n        if more:\n"
+        "            extra = json.load(open(more))\n            self.rows = self.base + extra\n        else:\n"
+        "            self.rows = self.base\n\n    def __len__(self):\n        return len(self.rows)\n\n"
+        "    def __getitem__(self, index):\n        return self.rows[index]['text']\n\n"
+        "def build(paths, more):\n    return DataLoader(Rows(paths, more), num_workers=4)\n"
+    )
+    (finding,) = told({"data.py": source}, select=["DLL302"])
+
+    read = [(place.span.line, place.message) for place in finding.related if place.message.startswith("read")]
+    assert read == [(11, "read here"), (8, "read here")]

@@ -47,10 +47,10 @@ LIBRARY = Library(
     iterates={
         **dict.fromkeys(("list", "tuple", "set", "sorted", "iter"), Iterates(FIRST, "same", lazily=False)),
         "reversed": Iterates(FIRST, "same"),
-        "enumerate": Iterates(FIRST, "indexed"),
-        "zip": Iterates(ALL, "zipped"),
-        "map": Iterates(FROM_SECOND, "other"),
-        "filter": Iterates(SECOND, "some"),
+        "enumerate": Iterates(FIRST, "indexed", begins=True),
+        "zip": Iterates(ALL, "zipped", begins=True),
+        "map": Iterates(FROM_SECOND, "other", begins=True),
+        "filter": Iterates(SECOND, "some", begins=True),
     },
     words=Words(nearby=(b"lambda", b"open(", b"getattr", b"zip(*", b"(dict)")),
 )

@@ -159,14 +159,15 @@ def module_of_spec(world: Engine, file: SourceFile, index: int, site: Site) -> V
     found: list[Value] = []
     for value in first_argument(world, file, index, site) or ():
         if isinstance(value, Instance) and isinstance(value.of, External) and value.of.name == _SPEC:
-            found += _at(world, world.made_with(value), "location") or (_any_imported(file, index, site),)
+            made = world.made_with(value)
+            found += _at(world, made, "location") or _called(world, file, made) or (_any_imported(file, index, site),)
     return tuple(dict.fromkeys(found)) or None
 
 
 def module_at(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """Return the modules that `imp.load_source(name, path)` can return."""
-    found = _at(world, world.actuals(file, index, site.frame), "pathname")
-    return found or (_any_imported(file, index, site),)
+    actuals = world.actuals(file, index, site.frame)
+    return _at(world, actuals, "pathname") or _called(world, file, actuals) or (_any_imported(file, index, site),)
 
 
 def module_of_loader(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -175,7 +176,8 @@ def module_of_loader(world: Engine, file: SourceFile, index: int, site: Site) ->
     found: list[Value] = []
     for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
         if isinstance(value, Instance):
-            found += _at(world, world.made_with(value), "path")
+            made = world.made_with(value)
+            found += _at(world, made, "path") or _called(world, file, made)
     return tuple(dict.fromkeys(found)) or (_any_imported(file, index, site),)
 
 
@@ -199,6 +201,18 @@ def _at(world: Engine, actuals: Actuals, keyword: str) -> Values:
             return ()
         found += fitting
     return tuple(dict.fromkeys(found))
+
+
+def _called(world: Engine, file: SourceFile, actuals: Actuals) -> Values:
+    """Return the modules of the project that the first argument of a call names, if its file may be any: a module that
+    a setting replaces has the same name."""
+    given = actuals.keywords.get("name") or actuals.keywords.get("fullname")
+    given = given or (actuals.positional[0] if actuals.positional else None)
+    if given is None or given.expr is None or given.site is None:
+        return ()
+    named = [one.value for one in world.values.evaluate(given.expr, given.site) if isinstance(one, Const)]
+    paths = [world.imports.find(file, one, 0) for one in named if isinstance(one, str) and "." in one]
+    return tuple(dict.fromkeys(Module(path) for path in paths if path is not None))
 
 
 def entries_read(world: Engine, expr: Expr, site: Site) -> tuple[str, ...]:

@@ -418,12 +418,14 @@ class Iterates(NamedTuple):
             them, "other" ones computed from them, or the same ones in "endless" repetition.
         lazily: whether the arguments are iterated only while the result is, and not at the call.
         inside: whether it also iterates each element of the arguments: `chain.from_iterable(lists)`.
+        begins: whether the call itself makes the iterators of the arguments, from which the result then reads.
     """
 
     arguments: slice
     elements: Elements
     lazily: bool = True
     inside: bool = False
+    begins: bool = False
 
 
 FIRST, SECOND, ALL, FROM_SECOND = slice(0, 1), slice(1, 2), slice(0, None), slice(1, None)
@@ -467,6 +469,7 @@ class Library(NamedTuple):
         locks: locks that a fork copies in their current state, held or not.
         native_pools: packages with native threads of their own, which forked processes wait for in vain.
         runs_opencv: classes whose objects use OpenCV's thread pool when called.
+        opencv_functions: functions that use it.
         files: functions that open a file.
         maps_itself: attributes of objects that map names to the objects' own items.
         openers: calls that open any other handle that matters when it is shared or mapped.
@@ -539,6 +542,7 @@ class Library(NamedTuple):
     locks: frozenset[str] = frozenset()
     native_pools: Mapping[str, NativePool] = NOTHING
     runs_opencv: frozenset[str] = frozenset()
+    opencv_functions: frozenset[str] = frozenset()
     files: Mapping[str, FileOpener] = NOTHING
     maps_itself: frozenset[str] = frozenset()
     openers: Mapping[str, tuple[Opener, ...]] = NOTHING

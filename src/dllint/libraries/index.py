@@ -153,6 +153,7 @@ THREAD_EXECUTORS = _union(one.thread_executors for one in LIBRARIES)
 THREAD_POOLS = _union(one.thread_pools for one in LIBRARIES)
 LOCKS = _union(one.locks for one in LIBRARIES)
 RUNS_OPENCV = _union(one.runs_opencv for one in LIBRARIES)
+OPENCV_FUNCTIONS = _union(one.opencv_functions for one in LIBRARIES)
 
 # Files and pickling
 
@@ -237,6 +238,8 @@ UNSPLITTING_PACKAGES = _union(one.unsplit_packages for one in LIBRARIES)
 _ITERATES = _joined(one.iterates for one in LIBRARIES)
 HANDING_ON: dict[str, slice] = {name: row.arguments for name, row in _ITERATES.items() if row.elements != "endless"}
 """Functions that yield elements of their arguments, or elements computed from them → the slice of those arguments."""
+BEGINNING: dict[str, slice] = {name: row.arguments for name, row in _ITERATES.items() if row.begins}
+"""Functions that make the iterators of these positional arguments at once."""
 GOES_INSIDE = frozenset(name for name, row in _ITERATES.items() if row.inside)
 """Functions that also iterate each element of their arguments."""
 ENDLESS = frozenset(name for name, row in _ITERATES.items() if row.elements == "endless")

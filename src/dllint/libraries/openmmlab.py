@@ -32,7 +32,31 @@ _TRANSFORMS = (
     *("mmrotate.datasets.transforms.", "mmagic.datasets.transforms."),
 )
 
+# mmcv/image/geometric.py and mmcv/image/photometric.py (1.7): functions around `cv2.resize`, `cv2.warpAffine`, `cv2.LUT` and
+# `cv2.cvtColor`
+_OF_OPENCV = (
+    *("imresize", "imresize_like", "imresize_to_multiple", "imrescale", "imrotate", "imshear", "imtranslate"),
+    *(
+        "imnormalize",
+        "lut_transform",
+        "clahe",
+        "adjust_color",
+        "adjust_sharpness",
+        "adjust_hue",
+        "bgr2gray",
+        "rgb2gray",
+    ),
+    *("gray2bgr", "gray2rgb", "bgr2hsv", "hsv2bgr", "bgr2hls", "hls2bgr", "bgr2rgb", "rgb2bgr"),
+)
+
 LIBRARY = Library(
+    opencv_functions=frozenset(f"mmcv.{module}{name}" for module in ("", "image.") for name in _OF_OPENCV),
+    # mmcv/utils/parrots_wrapper.py: both are torch's unless the package parrots is installed.
+    aliases={
+        f"mmcv.utils.{module}{name}": "torch.utils.data.DataLoader"
+        for module in ("", "parrots_wrapper.")
+        for name in ("DataLoader", "PoolDataLoader")
+    },
     datasets=frozenset({"mmengine.dataset.BaseDataset"}),
     loaders={
         CONFIGURED: LoaderApi(("dataset",), forks="mp_start_method"),
@@ -51,6 +75,7 @@ LIBRARY = Library(
         loading=(
             *(b"_dataloader = dict(", b"_dataloader=dict(", b"workers_per_gpu="),
             *(b"DATASETS.register_module", b"TRANSFORMS.register_module", b"PIPELINES.register_module"),
-        )
+        ),
+        in_workers=(b"mmcv",),
     ),
 )

@@ -21,7 +21,27 @@ _FIXED = (
     *("PILToTensor", "Scale", "TenCrop", "ToDtype", "ToImage", "ToPILImage", "ToPureTensor", "ToTensor"),
 )
 
+# Modules whose classes the package itself exports (torchvision/datasets/__init__.py)
+_MODULES = (
+    "coco",
+    "folder",
+    "vision",
+    "mnist",
+    "cifar",
+    "svhn",
+    "stl10",
+    "lsun",
+    "voc",
+    "imagenet",
+    "celeba",
+    "cityscapes",
+)
+
 LIBRARY = Library(
+    renamed={
+        **{f"torchvision.datasets.{name}.": "torchvision.datasets." for name in _MODULES},
+        "torchvision.transforms.transforms.": "torchvision.transforms.",
+    },
     runs_methods=dict.fromkeys(("torchvision.transforms.", "torchvision.transforms.v2."), _CALLED),
     datasets=_BASES | {"torchvision.datasets."},
     # torchvision/datasets/vision.py: `self.transform = transform`

@@ -14,7 +14,7 @@ from dllint.inference.constructors import reaching
 from dllint.inference.values import Class, Display, External, Frame, Function, Instance, Mapping, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.index import GOES_INSIDE, HANDING_ON, ITERATING, canonical
+from dllint.libraries.index import BEGINNING, GOES_INSIDE, HANDING_ON, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.derivations import looped_in
 from dllint.linking.source import SourceFile, last_name
@@ -187,14 +187,26 @@ class Starting:
 
     def iterations(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Iteration]:
         """The places where a scope itself iterates loaders."""
+        looped = set[tuple[str, int]]()
         for loop in self._loops(file, scope):
             site = Site(file, scope, loop.region, loop.statement.start, frame)
             for loader in self.iterated(loop.expr, site):
+                looped.add((loader.file.path, loader.call))
                 yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
         for index in file.calls_of(scope):
             call = file.calls[index]
-            for loader in self.consumed(file, index, frame):
+            begun = (one for one in self._begun(file, index, frame) if (one.file.path, one.call) not in looped)
+            for loader in (*self.consumed(file, index, frame), *begun):
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
+
+    def _begun(self, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Loader]:
+        """The loaders from which a call makes iterators, whoever reads these: `batches = enumerate(loader)`."""
+        func = file.calls[index].func
+        if isinstance(func, Name) and func.id in BEGINNING:
+            site = self.world.call_site(file, index, frame)
+            given = [one.value for one in file.calls[index].args if one.keyword is None]
+            for expr in given[BEGINNING[func.id]]:
+                yield from self.iterated(expr, site)
 
     def consumed(self, file: SourceFile, index: int, frame: Frame | None) -> Iterable[Loader]:
         """The loaders that a call itself iterates."""

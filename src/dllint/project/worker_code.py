@@ -257,14 +257,13 @@ class WorkerCode:
                     frame = self.world.intern(key, Actuals([Actual(part.index, site, span)]), bound, run.frame)
                     yield Target(bound, frame), Hop(run.file, span, text)
 
-    def external_calls(self, run: WorkerRun, prefix: str) -> Iterator[tuple[int, str]]:
-        """Calls in the function of APIs whose name begins with `prefix`, in source order, each as call index and
-        full name."""
-        package = prefix.split(".")[0]
-        if package not in run.file.imported_packages():
+    def external_calls(self, run: WorkerRun, *prefixes: str) -> Iterator[tuple[int, str]]:
+        """Calls in the function of APIs whose name begins with one of the prefixes, in source order, each as call
+        index and full name."""
+        if not {prefix.partition(".")[0] for prefix in prefixes} & set(run.file.imported_packages()):
             return
         for index, names in self._external_calls(run):
-            name = next((name for name in names if name.startswith(prefix)), None)
+            name = next((name for name in names if name.startswith(prefixes)), None)
             if name is not None:
                 yield index, name
 

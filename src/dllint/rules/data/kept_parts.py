@@ -54,6 +54,8 @@ _SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_sp
 """Functions and methods that return several views."""
 _CONVERTING = frozenset({"asarray", "as_tensor"})
 """Functions that copy if they are asked for another type."""
+_COMPUTED = frozenset({"values", "index", "columns", "loc", "iloc", "at", "iat", "flat", "data", "real", "imag", "str"})
+"""Attributes of arrays and tables that are computed from these, and therefore may be copies."""
 
 
 class KeptParts:
@@ -93,7 +95,8 @@ class KeptParts:
                 if part.kind == "object":
                     return None if self._computes(base, attr, site) else self._inside(part, expr, site)
                 if attr not in ATTRIBUTES:
-                    return None
+                    unpickled = part.kind == "unpickled" and bool(part.depth) and attr not in _COMPUTED
+                    return replace(part, depth=part.depth + 1, arrayed=False) if unpickled else None
                 return self._viewed(part, part.kind) if part.is_array else self._viewed(part) if attr == "T" else None
             case Subscript(Element(CallRef(index)), Constant(position)):
                 return self._looped(index, position, site, depth)

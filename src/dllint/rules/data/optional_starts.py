@@ -59,7 +59,7 @@ class OptionalStarts:
         found = leaves(expr, site.file)
         if limits.SAMENESS_DEPTH.exceeded(depth):
             return found
-        inner = (one for one in walk(expr, site.file) if isinstance(one, Name))
+        inner = (one for one in walk(expr, site.file) if isinstance(one, Name) and one.id in found)
         steps = (step for one in inner for step in self.origins.expressions(one, site))
         return found.union(*(self._words(step.expr, step.site, depth + 1) for step in steps))
 

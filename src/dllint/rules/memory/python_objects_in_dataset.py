@@ -91,7 +91,22 @@ def _with_places(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
     found = list(many_objects(project, value))
     keeps = list(project.datasets.keeps(value)) if found else []
     for keeping, held in found:
-        yield keeping, held, (*_kept_at(keeping), *_set_elsewhere(project, keeping, keeps))
+        yield (
+            keeping,
+            held,
+            (*_kept_at(keeping), *_set_elsewhere(project, keeping, keeps), *_read_elsewhere(found, keeping, held)),
+        )
+
+
+def _read_elsewhere(found: list[tuple[Keeping, Held]], keeping: Keeping, held: Held) -> Iterator[Place]:
+    """Where the objects are read that other statements keep in the same attribute."""
+    known = {(one.file.path, one.span.line) for one in (held.reading,) if one is not None}
+    for other, inside in found:
+        same = (other.holder, other.kept.attr) == (keeping.holder, keeping.kept.attr)
+        reading = inside.reading if same and other.kept != keeping.kept else None
+        if reading is not None and (reading.file.path, reading.span.line) not in known:
+            known.add((reading.file.path, reading.span.line))
+            yield Place(reading.file.path, reading.span, "read here")
 
 
 def _set_elsewhere(project: Project, keeping: Keeping, keeps: list[Keeping]) -> Iterator[Place]:

@@ -13,7 +13,7 @@ from dllint.finding import Applicability, Fix, InsertStatement
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Function, Instance, Value
 from dllint.libraries.contents import held_by
-from dllint.libraries.index import RUNS_OPENCV, canonical
+from dllint.libraries.index import OPENCV_FUNCTIONS, RUNS_OPENCV, canonical
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 VARIABLE = "OPENCV_FOR_THREADS_NUM"
 FICTIONAL = "OPENCV_OPENMP_NUM_THREADS"
+_PACKAGES = ("cv2.", *sorted({f"{name.partition('.')[0]}." for name in OPENCV_FUNCTIONS}))
 
 
 @dataclass(frozen=True)
 class Cap:
-    """A call of `cv2.setNumThreads` with 0 or 1.
+    """A call of `cv2.setNumThreads` with 0, 1, or a number that nothing shows.
 
     `imported`: it runs whenever its module is imported. `keys` are the functions that run it, directly or through
     calls.
@@ -103,7 +104,8 @@ class OpenCV:
         return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
 
     def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int, str]]:
-        """Per entry point of the workers' code, the nearest cv2 call that uses the thread pool.
+        """Per entry point of the workers' code, the nearest call of cv2, or of a function around it, that uses the
+        thread pool.
 
         If there is none: the first call of another library's object that uses it, with the name of its class.
         """
@@ -112,11 +114,10 @@ class OpenCV:
             root = (run.root[0], run.root[1], run.entry)
             if root in entered:
                 continue
-            for index, name in self.project.workers.external_calls(run, "cv2."):
-                if self._starts_pool(run, index, name):
-                    entered.add(root)
-                    yield run, index, ""
-                    break
+            index = next(self._pool_calls(run), None)
+            if index is not None:
+                entered.add(root)
+                yield run, index, ""
         for run in runs if self._has_transforms else ():
             root = (run.root[0], run.root[1], run.entry)
             found = self._transform(run) if root not in entered else None
@@ -194,12 +195,16 @@ class OpenCV:
             for run in self.project.worker_runs(one.loader):
                 if (run.root, run.entry) != (one.run.root, one.run.entry) or (run.file.path, run.scope) in taken:
                     continue
-                for index, name in self.project.workers.external_calls(run, "cv2."):
-                    if self._starts_pool(run, index, name):
-                        taken.add((run.file.path, run.scope))
-                        call = run.file.calls[index]
-                        yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
-                        break
+                index = next(self._pool_calls(run), None)
+                if index is not None:
+                    taken.add((run.file.path, run.scope))
+                    call = run.file.calls[index]
+                    yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
+
+    def _pool_calls(self, run: WorkerRun) -> Iterator[int]:
+        for index, name in self.project.workers.external_calls(run, *_PACKAGES):
+            if canonical(name) in OPENCV_FUNCTIONS or (name.startswith("cv2.") and self._starts_pool(run, index, name)):
+                yield index
 
     def _starts_pool(self, run: WorkerRun, index: int, name: str) -> bool:
         return self.uses_pool(name) and not is_small(self.world, run.file, index, name, run.frame)
@@ -219,7 +224,8 @@ class OpenCV:
         for file, index, _ in self.project.external_calls("setNumThreads", "cv2."):
             values = self.project.evaluate_argument(file, index, 0, "nthreads")
             counts = [value.value for value in values or () if isinstance(value, Const)]
-            if counts and all(isinstance(count, int) and 0 <= count <= 1 for count in counts):
+            # A count that nothing shows is somebody's decision: `cv2.setNumThreads(cfg.get("opencv_num_threads", 0))`.
+            if values and all(isinstance(count, int) and 0 <= count <= 1 for count in counts):
                 found.append(self._cap(file, index))
         return found
 
