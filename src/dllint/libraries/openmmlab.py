@@ -32,7 +32,7 @@ _TRANSFORMS = (
     *("mmrotate.datasets.transforms.", "mmagic.datasets.transforms."),
 )
 
-# mmcv/image/geometric.py and mmcv/image/photometric.py (1.7): functions around `cv2.resize`, `cv2.warpAffine`, `cv2.LUT` and
+# mmcv/image/geometric.py and photometric.py (1.7): functions around `cv2.resize`, `cv2.warpAffine`, `cv2.LUT` and
 # `cv2.cvtColor`
 _OF_OPENCV = (
     *("imresize", "imresize_like", "imresize_to_multiple", "imrescale", "imrotate", "imshear", "imtranslate"),
