@@ -24,7 +24,8 @@ _SAID = re.compile(
 )
 _MORE_BEFORE = re.compile(r"least|above|newer|later|higher|greater|since|minimum|support|[>≥~]", re.IGNORECASE)
 _MORE_AFTER = re.compile(
-    r"\s*(?:\+|\.x|[-~–/,|]\s*v?\d|to\s+v?\d|is not|"
+    r"\+(?![A-Za-z])|\s+\+(?!\s*[A-Za-z])|"
+    r"\s*(?:\.x|[-~–/,|]\s*v?\d|to\s+v?\d|is not|"
     r"[^.;]*\b(?:newer|later|higher|above|greater|upwards?|onwards?|more recent)\b)",
     re.IGNORECASE,
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.pace import slowness
 
 PATIENCE_S = 60
 """Wall clock: other tests share the processors."""
@@ -48,7 +49,7 @@ class _Forking:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
-        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S * slowness())
         if not ready:
             self.end()
             self.process = self._start()

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import resource
 import sys
 import traceback
+
+from tests.pace import slowness
 
 SECONDS = 5
 MEMORY = 1 << 30
@@ -21,6 +24,8 @@ def warm_up() -> None:
     """Import what a check imports."""
     import libcst.metadata  # noqa: F401
 
+    slowness()
+
     from dllint.linter import check_sources
 
     check_sources({"/p/a.py": "from torch.utils.data import DataLoader\nDataLoader([], num_workers=2)\n"})
@@ -28,7 +33,8 @@ def warm_up() -> None:
 
 def run(order: dict[str, object]) -> None:
     """One command, in the child. Never returns."""
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    seconds = math.ceil(SECONDS * slowness())
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.chdir(str(order["directory"]))
     os.environ.update(order["environment"])  # type: ignore[call-overload]

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.pace import slowness
 
 from dllint.config import Settings
 from dllint.files import Discovery, discover
@@ -170,7 +171,7 @@ def test_every_pattern_takes_linear_time(name: str) -> None:
     started = time.process_time()
     for path in ("a" * 255, "/".join(["a"] * 1000), "/".join(["a" * 200] * 20), "x/" + "a" * 255):
         assert patterns.verdict(path, False) is None
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 1 * slowness()
 
 
 def test_many_patterns_are_cut_and_told(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_many_patterns_are_cut_and_told(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("".join(f"x*y{number}?\n" for number in range(20_000)))
     started = time.process_time()
     found = look(tmp_path)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 5 * slowness()
     assert len(found.files) == 1
     assert "18000 patterns are not used" in found.warnings[0]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.pace import slowness
 
 SECONDS, MEBIBYTES = 5, 1024
 HAZARD = (
@@ -227,6 +229,7 @@ def never(project: Path) -> None:
 MERGES = "a0: &a0 {k: 1, l: 2}\n" + "".join(f"a{n}: &a{n}\n  <<: [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 28))
 VALID = "(x): int = 1\na = b = 1\ndef f():\n    return.5\ny = a if b else.5\ns = " + " + ".join(["1"] * 2500) + "\n"
 REFUSING = """\
+import math
 import os
 scandir = os.scandir
 def refuse(path):
@@ -236,6 +239,7 @@ def refuse(path):
 os.scandir = refuse
 """
 VANISHING = """\
+import math
 import os
 from dllint.commands import fix
 mend = fix.fix_until_stable
@@ -460,7 +464,7 @@ def test_a_trigger_is_harmless(tmp_path: Path, dllint: Callable[..., Any], row: 
     assert row.line.encode(coding, "surrogateescape") in told, told[-2000:]
     assert done.returncode == row.status, told[-2000:]
     assert b"\x1b" not in told and (project.parent / "PWNED").exists() is False
-    assert done.seconds < SECONDS and done.mebibytes < MEBIBYTES
+    assert done.seconds < SECONDS * slowness() and done.mebibytes < MEBIBYTES
     assert row.unharmed(project)
 
 
@@ -471,7 +475,7 @@ def test_python_imports_no_module_of_the_working_directory(tmp_path: Path) -> No
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path / "home")}
     limited = "import os, resource, sys\n" + "".join(
         f"resource.setrlimit(resource.RLIMIT_{name}, ({most}, {most}))\n"
-        for name, most in (("CPU", SECONDS), ("AS", MEBIBYTES << 20))
+        for name, most in (("CPU", math.ceil(SECONDS * slowness())), ("AS", MEBIBYTES << 20))
     )
     arguments = [sys.executable, "-m", "dllint", "check", "train.py", "--jobs", "1"]
     command = [sys.executable, "-c", f"{limited}os.execv({sys.executable!r}, {arguments!r})"]

@@ -575,7 +575,15 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"requirements.txt": "torch>=1.4\n"}, False),
         ({"requirements.txt": "torch==1.9.0\n"}, False),
         ({"requirements.txt": "torch==1.4\n", "environment.yml": "dependencies:\n- pytorch=2.1\n"}, False),
-        ({"requirements.txt": "torchvision==0.8\nnumpy\n"}, False),
+        # torchvision and torchaudio are built for one version of torch each.
+        ({"requirements.txt": "torchvision==0.8\nnumpy\n"}, True),
+        ({"requirements.txt": "torch\ntorchaudio==0.4.0\n"}, True),
+        ({"requirements.txt": "torch>=1.0\ntorchvision==0.7.0\n"}, True),
+        ({"requirements.txt": "torchvision>=0.8\n"}, False),
+        ({"requirements.txt": "torchvision==0.10.0\n"}, False),
+        ({"requirements.txt": "torchvision==0.3.0\n"}, False),
+        ({"requirements.txt": "torchvision==0.8\ntorch==1.13\n"}, False),
+        ({"requirements.txt": "torchvision==0.8\n", "environment.yml": "dependencies:\n- torchaudio=2.1\n"}, False),
         ({"requirements.txt": "torch>=1.4,<1.9\n"}, True),
         ({"requirements.txt": "torch>=1.4,<1.9.0\n"}, True),
         ({"requirements.txt": "torch>=1.4,<1.9.1\n"}, False),
@@ -707,6 +715,9 @@ def test_numpy_before_torch_1_9_with_several_datasets(
         ("We use pytorch v1.2 to train.", True),
         ("- [PyTorch](http://pytorch.org) install = 1.4.0", True),
         ("PyTorch installed >= 1.4", False),
+        ("V100: CUDA 10.1 + PyTorch 1.6.0 + torchvision 0.7.0", True),
+        ("PyTorch 1.6.0+cu101", True),
+        ("PyTorch 1.6 + ", False),
         ("PyTorch 1.1 or 1.2", True),
         ("The code was tested with [PyTorch]((http://pytorch.org/)) v1.0. Compatible with PyTorch <=1.4", True),
         ("- PyTorch < 1.9\n", True),
@@ -822,3 +833,22 @@ def test_every_draw_of_numpy_before_torch_1_9_is_shown(told: Callable[..., Any])
 
     others = [one for one in finding.related if one.message == "workers draw from it here too"]
     assert [place.span.line - finding.span.line for place in others] == [3, 3]
+
+
+def test_where_a_generator_that_is_handed_on_is_created(told: Callable[..., Any]) -> None:
+    text = (
+        HEAD + "class Turn:\n    def __init__(self, rng):\n        self.rng = rng\n\n    def __call__(self, row):\n"
+        "        return row * self.rng.random() + self.rng.random()\n\n"
+        "class Rows(Dataset):\n    def __init__(self, turn):\n        self.turn = turn\n\n"
+        "    def __len__(self):\n        return 9\n\n"
+        "    def __getitem__(self, index):\n        return self.turn(index)\n\n"
+        "def build(seed):\n    rng = np.random.default_rng(seed)\n"
+        "    return DataLoader(Rows(Turn(rng)), num_workers=4)\n"
+    )
+
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    line = text[: text.index("np.random.default_rng")].count("\n") + 1
+    assert [(one.span.line, one.message) for one in finding.related if one.message.startswith("created")] == [
+        (line, "created here")
+    ]

@@ -21,6 +21,8 @@ FOUND: dict[str, str] = {
     "    def batch(self):\n        return next(iter(self.loader))  # DLL604\n\n"
     "    def fit(self):\n        step = 0\n        while step < 9:\n            print(self.batch())\n"
     "            step += 1\n",
+    "by its methods": MADE + "for i in range(9):\n    batch = next(loader.__iter__())  # DLL604\n",
+    "by the methods of both": MADE + "for i in range(9):\n    batch = loader.__iter__().__next__()  # DLL604\n",
     "for": MADE + "for i in range(9):\n    batch = next(iter(loader))  # DLL604\n",
     "while, inside of an expression": MADE
     + "while True:\n    x, y = [t.cuda() for t in next(iter(loader))]  # DLL604\n",

@@ -453,3 +453,18 @@ def test_where_the_objects_of_another_branch_are_read(told: Callable[..., Any]) 
 
     read = [(place.span.line, place.message) for place in finding.related if place.message.startswith("read")]
     assert read == [(11, "read here"), (8, "read here")]
+
+
+def test_every_statement_that_adds_to_a_container(told: Callable[..., Any]) -> None:
+    source = (
+        "import json\nfrom torch.utils.data import DataLoader, Dataset\n\nclass Rows(Dataset):\n"
+        "    def __init__(self, path):\n        self.rows = {}\n        data = json.load(open(path))\n"
+        "        for one in data['images']:\n            self.rows[one['id']] = []\n"
+        "        for one in data['captions']:\n            self.rows[one['image']].append(one['text'])\n\n"
+        "    def __len__(self):\n        return len(self.rows)\n\n"
+        "    def __getitem__(self, index):\n        return self.rows[index][0]\n\n"
+        "def build(path):\n    return DataLoader(Rows(path), num_workers=4)\n"
+    )
+    (finding,) = told({"data.py": source}, select=["DLL302"])
+
+    assert [place.span.line for place in finding.related if place.message == "added here"] == [9, 11]

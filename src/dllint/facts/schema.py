@@ -54,7 +54,7 @@ from dllint.facts.nodes import Expr as Expr
 from dllint.facts.nodes import Name
 from dllint.span import Span
 
-FACTS_VERSION = 10
+FACTS_VERSION = 11
 """Increased whenever the extracted facts or their encoding change."""
 MORE_CASES = "__and_more_cases__"
 """Among the names that a scope reads: a `match` of it has more failed patterns than its later cases record."""

@@ -38,6 +38,8 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Argument, Expr, Param, Region
 
 _NAMED = (cst.Name, cst.Attribute)
+_SPELLED_OUT = {"__iter__": Name("iter"), "__next__": Name("next")}
+"""Methods that programs call in the place of a builtin, `loader.__iter__()`, with the builtin."""
 _OPERATORS: dict[type, str] = {
     cst.Add: "+",
     cst.Subtract: "-",
@@ -122,6 +124,9 @@ class Expressions(Literals):
         first = self.at
         callee = node.func
         func = self.target(callee) if type(callee) in _NAMED else self.expr(callee)
+        builtin = self._spelled_out(func, node, first)
+        if builtin is not None:
+            func = builtin[0]
         number = len(self.calls)
         self.calls.append((self.scope, self.region))
         name = func.id if type(func) is Name else func.attr if type(func) is Attribute else ""
@@ -131,10 +136,25 @@ class Expressions(Literals):
         else:
             known.append(number)
         self.at += 1
-        args = [self.argument(argument) for argument in node.args]
+        args = [self.argument(argument) for argument in node.args] if builtin is None else [builtin[1]]
         self.step(")")
         self._new_calls.append((number, func, args, self.span(first, self.at - 1)))
         return CallRef(number)
+
+    def _spelled_out(self, func: Expr, node: cst.Call, first: int) -> Optional[tuple[Name, Argument]]:
+        """The builtin that programs usually write for a call of a method of a protocol, and its argument; None for
+        other calls."""
+        if type(func) is not Attribute or func.attr not in _SPELLED_OUT or node.args or node.func.lpar:
+            return None
+        span = self.span(first, self.at - 3)
+        return None if self._is_own(func.value) else (_SPELLED_OUT[func.attr], Argument(None, func.value, span, span))
+
+    def _is_own(self, expr: Expr) -> bool:
+        """Whether an expression is the receiver of a method, or `super()`."""
+        scope = self.scopes[self.scope]
+        params = scope.params if self.scopes[scope.parent].kind == "class" else []
+        inherited = type(expr) is CallRef and self._new_calls and self._new_calls[-1][1] == Name("super")
+        return bool(inherited or (params and expr == Name(params[0].name)))
 
     def argument(self, node: cst.Arg) -> Argument:
         first = self.at

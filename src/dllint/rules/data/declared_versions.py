@@ -11,6 +11,13 @@ from dllint import project_requirements
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
+_COMPANIONS = {
+    "torchvision": {4: 2, 5: 4, 6: 5, 7: 6, 8: 7, 9: 8, 10: 9, 11: 10, 12: 11, 13: 12, 14: 13},
+    "torchaudio": {minor: minor for minor in range(4, 14)},
+}
+"""For packages that are built for one version of torch: the minor version of torch 1 by their own of version 0
+(github.com/pytorch/vision and github.com/pytorch/audio, README)."""
+
 _PART = re.compile(r"(===?|<=?|~=|>=?)\s*(\d+(?:\.\d+)+)")
 
 
@@ -54,6 +61,9 @@ class DeclaredVersions:
         """What the project requires of a package if no requirement allows the version `limit`; None if it requires
         nothing of it, or one allows more."""
         found = [(one, self._parts(one)) for one in self._all if one.package == package and one.versions]
+        open_ended = all(operator in (">", ">=") for _, parts in found for operator, _ in parts)
+        if package == "torch" and open_ended:
+            return self._implied(limit)
         if not found or not all(any(_excludes(*part, limit) for part in parts) for _, parts in found):
             return None
         one, parts = found[0]
@@ -62,6 +72,19 @@ class DeclaredVersions:
         shown = ".".join(map(str, (version if exact else limit)[:2]))
         text = f"{package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
         return Old(text, one.kind == "words")
+
+    def _implied(self, limit: tuple[int, ...]) -> Old | None:
+        """What packages need that are built for one version of torch, if all of them need one below `limit`."""
+        needed: dict[tuple[int, ...], Old] = {}
+        for one in self._all:
+            minors = _COMPANIONS.get(one.package, {})
+            for operator, version in self._parts(one) if minors and one.versions else ():
+                minor = minors.get(version[1]) if operator in ("==", "~=") and version[0] == 0 else None
+                if minor is None:
+                    return None
+                shown = f"{one.package} 0.{version[1]} in {self.project.shown(one.path)}"
+                needed.setdefault((1, minor), Old(f"torch 1.{minor}, which {shown} needs,", one.kind == "words"))
+        return needed[min(needed)] if needed and max(needed) < limit else None
 
     @staticmethod
     def _parts(one: project_requirements.Declared) -> list[tuple[str, tuple[int, ...]]]:

@@ -57,7 +57,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for shared in generators.shared(loader):
             # DLL206 reports a torch.Generator that is pickled to workers: it never arrives there.
             if "fork" in methods or not (shared.forked or shared.api.family == "torch"):
-                kept.add((_kept(shared), loader), (shared.kept.file.path, shared.kept.span), shared.made)
+                kept.add((_kept(project, shared), loader), (shared.kept.file.path, shared.kept.span), shared.made)
         left_out = set() if "fork" in methods else generators.left_out(loader)
         for one in inherited.of_loader(loader):
             if "fork" in methods or (one.shared and (one.file.path, one.call) not in left_out):
@@ -84,8 +84,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             yield _of_numpy(project, found[0][0][0][0], every, [loader for _, loader in found], old)
 
 
-def _kept(shared: SharedGenerator) -> _Held:
+def _kept(project: Project, shared: SharedGenerator) -> _Held:
     kept = shared.kept
+    path, index = shared.made
+    created: tuple[Place, ...] = ()
+    if index >= 0 and path in project.world.files:
+        call = project.world.files[path].calls[index]
+        if (path, call.statement) != (kept.file.path, kept.store.event.span):
+            created = (Place(path, call.span, "created here"),)
     return _Held(
         shared.held,
         shared.api.label,
@@ -93,7 +99,7 @@ def _kept(shared: SharedGenerator) -> _Held:
         kept.file.path,
         kept.span,
         kept.store.event.span,
-        _places(shared.draws),
+        (*created, *_places(shared.draws)),
     )
 
 
@@ -122,7 +128,7 @@ def _remedy(family: str) -> str:
 
 
 def _places(draws: tuple[tuple[SourceFile, Span], ...]) -> tuple[Place, ...]:
-    return tuple(Place(file.path, span, "workers draw from it here") for file, span in draws)
+    return tuple(dict.fromkeys(Place(file.path, span, "workers draw from it here") for file, span in draws))
 
 
 def _repeats(loaders: list[Loader]) -> str:

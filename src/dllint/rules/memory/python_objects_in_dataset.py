@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.memory_trend import grows
 from dllint.evidence.thresholds import MIB
 from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class, Const, Instance
+from dllint.inference import limits
+from dllint.inference.values import Class, Const, Display, Instance, Value
+from dllint.inference.values import Mapping as Dictionary
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.array_sizes import mib
+from dllint.project.counting import loops
 from dllint.project.kept_values import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.memory.entries_turned_into_arrays import becomes_array
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.kept_objects import many_objects
 from dllint.rules.memory.lists_as_datasets import constructing_base, dataset_argument, records_given
@@ -91,11 +96,30 @@ def _with_places(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
     found = list(many_objects(project, value))
     keeps = list(project.datasets.keeps(value)) if found else []
     for keeping, held in found:
-        yield (
-            keeping,
-            held,
-            (*_kept_at(keeping), *_set_elsewhere(project, keeping, keeps), *_read_elsewhere(found, keeping, held)),
+        places = chain(
+            _kept_at(keeping),
+            _set_elsewhere(project, keeping, keeps),
+            _read_elsewhere(found, keeping, held),
+            _added(project, keeping.kept),
         )
+        yield keeping, held, tuple(places)
+
+
+def _added(project: Project, kept: Kept) -> Iterator[Place]:
+    """The statements in loops that add to a container, and to the containers that these add."""
+    world, taken = project.world, set[Value]()
+    todo = list(kept.values)
+    for value in todo:
+        if not isinstance(value, (Display, Dictionary)) or value in taken or limits.CHANGES.reached(len(taken)):
+            continue
+        taken.add(value)
+        for change in islice(project.datasets.filling(value), limits.CHANGES.most):
+            span = change.statement()
+            if change.value is None or span is None or becomes_array(world, change):
+                continue
+            if loops(change.file, change.region):
+                yield Place(change.file.path, span, "added here")
+                todo += world.values.evaluate(change.value, world.mappings.changed_at(change, value))
 
 
 def _read_elsewhere(found: list[tuple[Keeping, Held]], keeping: Keeping, held: Held) -> Iterator[Place]:
