@@ -115,11 +115,15 @@ def test_files_that_require_a_package_are_alternatives(tmp_path: Path) -> None:
     )
 
 
-def test_an_environment_says_nothing_about_a_package_that_declares_its_own_dependencies(tmp_path: Path) -> None:
+def test_a_package_whose_metadata_name_no_version(tmp_path: Path) -> None:
     environment = "dependencies:\n  - python=3.8\n"
     readme = "conda create -n rows python=3.8\n"
-    setup = 'setup(install_requires=["numpy"])'
-    assert newest(tmp_path, environment__yml=environment, README__md=readme, setup__py=setup) == "3.14"
+    setup = 'setup(install_requires=["numpy", "torch"])'
+    assert newest(tmp_path, README__md=readme, setup__py=setup) == "3.14"
+    assert newest(tmp_path, requirements__txt="torch==2.4.0") == "3.12"
+    assert newest(tmp_path, environment__yml=environment) == "3.8"
+    wide = 'setup(install_requires=["numpy"], python_requires=">=3.7")'
+    assert newest(tmp_path, requirements__txt="", setup__py=wide) == "3.14"
 
 
 def test_words_give_way_to_a_declaration(tmp_path: Path) -> None:

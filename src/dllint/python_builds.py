@@ -57,8 +57,8 @@ def installable(root: str, pythons: tuple[Python, ...], stated: bool) -> tuple[P
             folders do: those of each folder are alternatives.
         pythons: the versions that its settings allow, however old.
         stated: whether the project's own settings already say which versions it allows. Otherwise the metadata in
-            setup.py or setup.cfg do, or the conda environments, the Docker image and the README of a project without
-            dependencies of its own.
+            setup.py or setup.cfg do, or, where these name no version of Python, the conda environments and the Docker
+            image, and the README of a project without dependencies of its own.
     """
     found = declared(root)
     tests = _tests(found, stated)
@@ -80,12 +80,12 @@ def _passes(tests: list[Callable[[Python], bool]], python: Python) -> bool:
 def _named_pythons(found: list[Declared], stated: bool) -> Iterator[Callable[[Python], bool]]:
     if stated:
         return
-    is_package = any(one.kind == "metadata" for one in found)
-    ranges = [
-        _pythons(one.versions)
-        for one in found
-        if one.package == "python" and (one.kind == "metadata" if is_package else one.kind != "list")
-    ]
+    named = [one for one in found if one.package == "python" and one.kind != "list"]
+    metadata = [one for one in named if one.kind == "metadata"]
+    if not metadata and any(one.kind == "metadata" for one in found):
+        # Users of a package install it where they like; its environment is the one that its authors train in.
+        named = [one for one in named if one.kind == "environment"]
+    ranges = [_pythons(one.versions) for one in metadata or named]
     if ranges:
         yield lambda python: any(python in one for one in ranges)
 
@@ -93,6 +93,8 @@ def _named_pythons(found: list[Declared], stated: bool) -> Iterator[Callable[[Py
 def _built(found: list[Declared]) -> Iterator[Callable[[Python], bool]]:
     """Files that require the packages are alternatives: a version counts if one of them can be installed on it."""
     needed = [one for one in found if one.package.replace("-gpu", "").replace("-cpu", "") in BUILDS]
+    # Metadata that name a package without a version leave it to the other files.
+    needed = [one for one in needed if one.versions or one.kind != "metadata"] or needed
     if all(one.versions for one in needed):
         files = [list(group) for _, group in groupby(needed, key=lambda one: one.path)]
         if files:

@@ -99,7 +99,7 @@ def _with_places(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         places = chain(
             _kept_at(keeping),
             _set_elsewhere(project, keeping, keeps),
-            _read_elsewhere(found, keeping, held),
+            _read_at(found, keeping),
             _added(project, keeping.kept),
         )
         yield keeping, held, tuple(places)
@@ -122,14 +122,12 @@ def _added(project: Project, kept: Kept) -> Iterator[Place]:
                 todo += world.values.evaluate(change.value, world.mappings.changed_at(change, value))
 
 
-def _read_elsewhere(found: list[tuple[Keeping, Held]], keeping: Keeping, held: Held) -> Iterator[Place]:
-    """Where the objects are read that other statements keep in the same attribute."""
-    known = {(one.file.path, one.span.line) for one in (held.reading,) if one is not None}
-    for other, inside in found:
+def _read_at(found: list[tuple[Keeping, Held]], keeping: Keeping) -> Iterator[Place]:
+    """Where the objects are read that a statement keeps, and those that others keep in the same attribute."""
+    for other, held in found:
         same = (other.holder, other.kept.attr) == (keeping.holder, keeping.kept.attr)
-        reading = inside.reading if same and other.kept != keeping.kept else None
-        if reading is not None and (reading.file.path, reading.span.line) not in known:
-            known.add((reading.file.path, reading.span.line))
+        reading, kept = held.reading, other.kept
+        if same and reading is not None and (reading.file, reading.span.line) != (kept.file, kept.span.line):
             yield Place(reading.file.path, reading.span, "read here")
 
 
