@@ -565,7 +565,7 @@ def build():
 
     assert [(one.span.line, one.message) for one in found.related] == [
         (6, "kept here as `transform`"),
-        (14, "`grey` is used here"),
+        (15, "`grey` is used here"),
         (25, "this DataLoader starts the workers"),
     ]
 

@@ -195,6 +195,51 @@ def test_a_configuration_for_mmcv_1(workers: str, expected: Any, findings: Calla
     assert findings(files) == expected
 
 
+PROGRAM = """\
+import mmcv
+from mmseg.apis import train_segmentor
+from mmseg.utils import setup_multi_processes
+
+import rows.data
+
+def main(path):
+    cfg = mmcv.Config.fromfile(path)
+    {set_up}
+    train_segmentor(None, [], cfg)
+"""
+TURNING = """\
+import mmcv
+from mmseg.datasets import CustomDataset
+from mmseg.datasets.builder import DATASETS, PIPELINES
+
+@DATASETS.register_module()
+class Rows(CustomDataset):
+    def prepare_train_img(self, index):
+        return self.pipeline(index)
+
+@PIPELINES.register_module()
+class Jitter:
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, row):
+        return mmcv.imrotate(row["img"], self.most)
+"""
+
+
+@pytest.mark.parametrize(
+    ("set_up", "capped"), [("setup_multi_processes(cfg)", True), ("print(cfg)", False), ("", True)]
+)
+def test_threads_of_opencv_with_mmcv_1(set_up: str, capped: bool, findings: Callable[..., Any]) -> None:
+    """Without a program of its own, a project runs the one of the package, which sets up the processes."""
+    files = {"rows/data.py": TURNING, "configs/rows.py": OLD.format(workers=2).replace("lmdb_path='rows', ", "")}
+    train = {"tools/train.py": PROGRAM.format(set_up=set_up)} if set_up else {}
+
+    found = findings({**files, **train}, select=["DLL501"])
+
+    assert found == (set() if capped else {("rows/data.py", 16, "DLL501")})
+
+
 def test_the_runner_seeds_the_workers(findings: Callable[..., Any]) -> None:
     jitter = JITTER.replace("self.rng.uniform", "np.random.uniform").replace("np.random.default_rng(0)", "None")
     files = {**project(config(jitter="dict(type='Jitter', most=2)")), "rows/jitter.py": jitter}

@@ -59,6 +59,8 @@ class LoaderApi(NamedTuple):
         fed_by: methods of the constructed object that take the dataset → the parameter for it, which is the first.
         forks: the key of a configuration that names another start method than fork, which it sets for the whole program
             before it makes loaders, together with a cap on OpenCV's threads; "" if it sets none.
+        set_up_by: the function of that framework by which a program of the project sets both; "" if it always
+            does.
     """
 
     params: tuple[str, ...]
@@ -68,6 +70,7 @@ class LoaderApi(NamedTuple):
     wraps: str = ""
     configured: int = 0
     forks: str = ""
+    set_up_by: str = ""
     fed_by: Mapping[str, str] = NOTHING
 
 

@@ -61,7 +61,11 @@ LIBRARY = Library(
     loaders={
         CONFIGURED: LoaderApi(("dataset",), forks="mp_start_method"),
         CONFIGURED_DATA: LoaderApi(
-            ("train",), "train", names={"num_workers": "workers_per_gpu"}, forks="mp_start_method"
+            ("train",),
+            "train",
+            names={"num_workers": "workers_per_gpu"},
+            forks="mp_start_method",
+            set_up_by="setup_multi_processes",
         ),
     },
     runs_methods={
@@ -74,6 +78,7 @@ LIBRARY = Library(
     words=Words(
         loading=(
             *(b"_dataloader = dict(", b"_dataloader=dict(", b"workers_per_gpu="),
+            *(b"Config.fromfile(", b"setup_multi_processes("),
             *(b"DATASETS.register_module", b"TRANSFORMS.register_module", b"PIPELINES.register_module"),
         ),
         in_workers=(b"mmcv",),

@@ -62,10 +62,11 @@ class UnpicklableFunction(Sent):
             return ()
         around = self.file.scopes[entry.parent].span
         given = (
-            call.span
+            argument.value_span
             for index in range(len(self.file.facts.calls))
             if around.covers((call := self.file.calls[index]).span)
-            and any(Name(entry.name) in without_calls(argument.value) for argument in call.args)
+            for argument in call.args
+            if Name(entry.name) in without_calls(argument.value)
         )
         return tuple(Place(self.file.path, span, f"`{entry.name}` is used here") for span in given)
 

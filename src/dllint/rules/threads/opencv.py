@@ -82,7 +82,8 @@ class OpenCV:
         found: list[Uncapped] = []
         capped: set[tuple[str, int]] = set()
         for loader in self.project.loaders:
-            regimes = self.project.regimes(loader) if loader.workers().possible and not loader.api.forks else []
+            possible = loader.workers().possible and not self._capped_by_framework(loader)
+            regimes = self.project.regimes(loader) if possible else []
             if not regimes:
                 continue
             decisive = [regime for regime in regimes if regime.shown] or regimes
@@ -102,6 +103,14 @@ class OpenCV:
                 else:
                     capped.add((run.file.path, index))
         return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
+
+    def _capped_by_framework(self, loader: Loader) -> bool:
+        """Whether a framework caps the threads before it makes a loader: always, or because a program calls it to."""
+        api = loader.api
+        if not api.forks or not api.set_up_by:
+            return bool(api.forks)
+        own_program = any(True for _ in self.world.called("fromfile"))
+        return not own_program or any(True for _ in self.world.called(api.set_up_by))
 
     def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int, str]]:
         """Per entry point of the workers' code, the nearest call of cv2, or of a function around it, that uses the
