@@ -614,3 +614,15 @@ def test_a_size_that_an_object_of_options_computes(side: str, found: bool, findi
     files = {"options.py": OPTIONS.replace("SIDE", side), "rows.py": f"{HEAD}{rows}"}
 
     assert bool(findings(files, **SELECT)) is found
+
+
+@pytest.mark.parametrize(
+    ("check", "found"), [("raise ValueError(path)", False), ("if path:\n            raise ValueError", True)]
+)
+def test_a_dataset_whose_constructor_always_raises(check: str, found: bool, findings: Callable[..., Any]) -> None:
+    rows = (
+        f"class Rows(Dataset):\n    def __init__(self, path):\n        {check}\n        self.path = path\n\n"
+        "    def __getitem__(self, index):\n        return cv2.resize(cv2.imread(self.path), (640, 480))\n\n"
+        "loader = DataLoader(Rows('a.jpg'), num_workers=4)\n"
+    )
+    assert bool(findings({"rows.py": f"{HEAD}{rows}"}, **SELECT)) is found

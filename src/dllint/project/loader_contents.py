@@ -44,9 +44,17 @@ class LoaderContents:
     def _can_be_read(self, loader: Loader, value: Instance) -> bool:
         """Whether a program with a loader can make an object."""
         assert isinstance(value.of, Class)
+        if self._always_raises(value.of):
+            return False
         if not loader.assumed and self.world.import_graph.leaves_out(loader.file.path, value.of.file.path):
             return False
         return self.world.import_graph.together((loader.file.path,), self.programs.behind(value))
+
+    def _always_raises(self, cls: Class) -> bool:
+        """Whether the constructor of a class never completes, so that there is no object of it: "not released yet"."""
+        init = self.world.hierarchy.method(cls, "__init__")
+        scope = init.file.scopes[init.scope] if init is not None else None
+        return scope is not None and scope.end < 0 and bool(scope.events_of("raise")) and not scope.events_of("return")
 
     def served(self, loader: Loader) -> Values:
         """The loader's dataset values, without those that only arrive on call paths with zero workers or with
