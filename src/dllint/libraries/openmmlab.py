@@ -36,17 +36,8 @@ _TRANSFORMS = (
 # `cv2.cvtColor`
 _OF_OPENCV = (
     *("imresize", "imresize_like", "imresize_to_multiple", "imrescale", "imrotate", "imshear", "imtranslate"),
-    *(
-        "imnormalize",
-        "lut_transform",
-        "clahe",
-        "adjust_color",
-        "adjust_sharpness",
-        "adjust_hue",
-        "bgr2gray",
-        "rgb2gray",
-    ),
-    *("gray2bgr", "gray2rgb", "bgr2hsv", "hsv2bgr", "bgr2hls", "hls2bgr", "bgr2rgb", "rgb2bgr"),
+    *("imnormalize", "lut_transform", "clahe", "adjust_color", "adjust_sharpness", "adjust_hue"),
+    *("bgr2gray", "rgb2gray", "gray2bgr", "gray2rgb", "bgr2hsv", "hsv2bgr", "bgr2hls", "hls2bgr", "bgr2rgb", "rgb2bgr"),
 )
 
 LIBRARY = Library(

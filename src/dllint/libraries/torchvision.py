@@ -23,18 +23,7 @@ _FIXED = (
 
 # Modules whose classes the package itself exports (torchvision/datasets/__init__.py)
 _MODULES = (
-    "coco",
-    "folder",
-    "vision",
-    "mnist",
-    "cifar",
-    "svhn",
-    "stl10",
-    "lsun",
-    "voc",
-    "imagenet",
-    "celeba",
-    "cityscapes",
+    *("coco", "folder", "vision", "mnist", "cifar", "svhn", "stl10", "lsun", "voc", "imagenet", "celeba", "cityscapes"),
 )
 
 LIBRARY = Library(
