@@ -10,7 +10,8 @@ from dllint.finding import Finding, Fix, Place, ReplaceString
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.programs import EnvironmentSetting
-from dllint.rules.threads.opencv import FICTIONAL, VARIABLE
+from dllint.rules.threads.opencv import FICTIONAL
+from dllint.rules.threads.opencv_caps import VARIABLE
 from dllint.rules.threads.thread_pool_verdict import judge
 
 __all__ = ["CODE", "check", "judge"]

@@ -55,7 +55,7 @@ class _Caps:
             closure = self.project.import_graph.import_closure
             runs = self.project.worker_runs(loader)
             files = {one.file.path for one in runs if (one.root, one.entry) == (run.root, run.entry)}
-            programs = [closure({path}) for path in self.opencv.above(loader) or [loader.file.path]]
+            programs = [closure({path}) for path in self.opencv.caps.above(loader) or [loader.file.path]]
             using = [one for one in programs if run.root[0] in one] or programs
             found = self._imported[key] = set.intersection(*using) | closure(files)
         return found

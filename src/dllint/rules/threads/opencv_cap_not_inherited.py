@@ -10,7 +10,8 @@ from dllint.finding import Finding, Fix, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.causes import Causes
-from dllint.rules.threads.opencv import Cap, OpenCV, Uncapped
+from dllint.rules.threads.opencv import OpenCV, Uncapped
+from dllint.rules.threads.opencv_caps import Cap
 from dllint.rules.threads.thread_pool_verdict import judge
 
 __all__ = ["CODE", "check", "judge"]
