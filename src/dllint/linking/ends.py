@@ -107,7 +107,7 @@ class Ends:
                 if event.kind == "raise" or (event.region and scope.kind == "function"):
                     raised = _exception(event.value, self.file) if event.kind == "raise" else ""
                     yield index, End(event.region, _end(event), raised)
-            if scope.kind == "function" and scope.end < 0 and not scope.events_of("return") and self._is_plain(index):
+            if never_returns(scope) and self._is_plain(index):
                 yield index, End(0, (scope.span.end_line, scope.span.end_column))
 
     def _asserted(self) -> Iterator[tuple[int, End]]:
@@ -289,6 +289,11 @@ class Ends:
         entry = regions[region]
         same = self._halves[entry.parent, entry.expr, entry.span.start]
         return [one for one in same if regions[one].holds is not entry.holds]
+
+
+def never_returns(scope: Scope) -> bool:
+    """Whether control reaches neither the end of a function nor a `return` in it."""
+    return scope.kind == "function" and scope.end < 0 and not scope.events_of("return")
 
 
 def ended(file: SourceFile, region: int, at: Position, ends: Mapping[int, Position]) -> bool:

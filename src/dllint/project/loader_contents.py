@@ -9,6 +9,7 @@ from dllint.inference.engine import World
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Unknown, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import PICKLE_BY_VALUE, REFUSALS, canonical
+from dllint.linking.ends import never_returns
 from dllint.project.dataset_and_workers import goes_with_workers, of_test
 from dllint.project.datasets import Datasets
 from dllint.project.kept_values import Piece
@@ -54,7 +55,7 @@ class LoaderContents:
         """Whether the constructor of a class never completes, so that there is no object of it: "not released yet"."""
         init = self.world.hierarchy.method(cls, "__init__")
         scope = init.file.scopes[init.scope] if init is not None else None
-        return scope is not None and scope.end < 0 and bool(scope.events_of("raise")) and not scope.events_of("return")
+        return scope is not None and never_returns(scope) and bool(scope.events_of("raise"))
 
     def served(self, loader: Loader) -> Values:
         """The loader's dataset values, without those that only arrive on call paths with zero workers or with

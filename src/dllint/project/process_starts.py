@@ -204,6 +204,8 @@ class Starting:
         func = file.calls[index].func
         if isinstance(func, Name) and func.id in BEGINNING:
             site = self.world.call_site(file, index, frame)
+            if External(func.id) not in self.world.values.evaluate(func, site):
+                return
             given = [one.value for one in file.calls[index].args if one.keyword is None]
             for expr in given[BEGINNING[func.id]]:
                 yield from self.iterated(expr, site)

@@ -43,7 +43,7 @@ from dllint.linking.bindings import Binding
 from dllint.linking.source import last_name
 from dllint.project.handles import Handles
 from dllint.project.kept_values import Kept
-from dllint.rules.data.parts import Kind, Part, Taken
+from dllint.rules.data.parts import Kind, Part, Taken, in_common
 from dllint.rules.data.view_indices import ViewIndices
 
 if TYPE_CHECKING:
@@ -115,14 +115,14 @@ class KeptParts:
             case IfExp():
                 decided = self.world.values.truth(self.world.values.evaluate(expr.test, site))
                 ways = [part for part, on in ((expr.body, True), (expr.orelse, False)) if decided in (None, on)]
-                return _all([self.of(one, site, depth) for one in ways])
+                return in_common([self.of(one, site, depth) for one in ways])
         return None
 
     # Names
 
     def _named(self, expr: Name, site: Site, depth: int) -> Part | None:
         found = self.world.symbols.lookup(expr.id, site)
-        return _all([self._bound(expr.id, *one, depth) for one in found])
+        return in_common([self._bound(expr.id, *one, depth) for one in found])
 
     def _bound(self, name: str, binding: Binding, where: Site, depth: int) -> Part | None:
         event = binding.event
@@ -344,7 +344,7 @@ class KeptParts:
                 return self._inside(part, expr, site)
             return self._of_method(part, call)
         callees = self.world.calls.callees(site.file, expr.index, site.frame)
-        return _all([self._returned(one, expr, site, depth, position) for one in callees])
+        return in_common([self._returned(one, expr, site, depth, position) for one in callees])
 
     def _of_method(self, part: Part, call: Call) -> Part | None:
         """What a method of an array or tensor returns, if it is a view."""
@@ -383,21 +383,10 @@ class KeptParts:
                 if not self.world.impossible(where):
                     value = event.value if position is None else _at(event.value, position)
                     found.append(self.of(value, where, depth) if value is not None else None)
-        return _all(found)
+        return in_common(found)
 
 
 def _at(expr: Expr | None, position: int) -> Expr | None:
     """The element at a position of a tuple as written."""
     elements = expr.elements if isinstance(expr, (Tuple, List)) else ()
     return elements[position] if 0 <= position < len(elements) else None
-
-
-def _all(parts: list[Part | None]) -> Part | None:
-    """The first of several parts, if all ways lead to one; those of different kinds may be a number."""
-    known = [one for one in parts if one is not None]
-    if not known or len(known) < len(parts):
-        return None
-    first = known[0]
-    if any(one.key != first.key for one in known):
-        return None
-    return replace(first, arrayed=all(one.arrayed for one in known))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dllint.facts.schema import Event, Expr
@@ -50,3 +50,14 @@ class Part:
     @property
     def is_array(self) -> bool:
         return self.kind in ("array", "tensor")
+
+
+def in_common(parts: list[Part | None]) -> Part | None:
+    """The first of several parts, if all ways lead to one; those of different kinds may be a number."""
+    known = [one for one in parts if one is not None]
+    if not known or len(known) < len(parts):
+        return None
+    first = known[0]
+    if any(one.key != first.key for one in known):
+        return None
+    return replace(first, arrayed=all(one.arrayed for one in known))

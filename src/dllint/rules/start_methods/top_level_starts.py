@@ -15,6 +15,7 @@ from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.filled_classes import COMMAND_LINES
 from dllint.libraries.index import THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.conditions import render
+from dllint.linking.ends import never_returns
 from dllint.linking.reads import ScopeRef
 from dllint.linking.source import SourceFile
 from dllint.project import Regime
@@ -90,7 +91,7 @@ def _last_run(project: Project, file: SourceFile) -> Span | None:
 def _never_returns(function: Function) -> bool:
     scope = function.file.scopes[function.scope]
     waits = scope.is_generator or scope.is_async or bool(scope.decorators)
-    return scope.kind == "function" and scope.end < 0 and not waits and not scope.events_of("return")
+    return never_returns(scope) and not waits
 
 
 def _is_direct(project: Project, file: SourceFile, index: int) -> bool:
