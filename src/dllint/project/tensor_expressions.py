@@ -41,11 +41,11 @@ def gives_tensors(expr: Expr, site: Site) -> bool:
                 if operation is None or operation.effect != HOLDS:
                     return False
             case Name(name):
-                bound = [one.event for one in site.file.bindings(site.scope).get(name, ())]
-                made = [one.value for one in bound if one is not None and one.kind == "assign"]
-                if len(bound) != 1 or len(made) != 1 or not isinstance(made[0], CallRef):
+                bound = site.file.bindings(site.scope).get(name, ())
+                event = bound[0].event if len(bound) == 1 else None
+                if event is None or event.kind != "assign" or not isinstance(event.value, CallRef):
                     return False
-                expr = made[0]
+                expr = event.value
             case _:
                 return False
     return False

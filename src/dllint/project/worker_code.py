@@ -30,7 +30,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.implicit_calls import expressions
 from dllint.linking.reads import RegionRef, ScopeRef
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
 from dllint.span import Span
 
@@ -50,6 +50,12 @@ class WorkerRun:
     hops: tuple[Hop, ...]
     entry: str
     root: tuple[str, int]
+
+
+def called_names(runs: Iterable[WorkerRun]) -> set[str]:
+    """The last names of all that worker code calls. Each function is read once, however often it runs."""
+    places = dict.fromkeys((run.file, run.scope) for run in runs)
+    return {last_name(file.calls[index].func) for file, scope in places for index in file.calls_of(scope)}
 
 
 class WorkerCode:

@@ -67,8 +67,12 @@ class InheritedGenerators:
             return
         draws: dict[tuple[SourceFile, int], tuple[str, Generator, list[tuple[SourceFile, Span]]]] = {}
         seeded: set[tuple[SourceFile, int]] = set()
+        drawing: dict[tuple[SourceFile, int], list[int]] = {}
         for run in runs:
-            for index in run.file.calls_of(run.scope):
+            place = (run.file, run.scope)
+            if place not in drawing:
+                drawing[place] = [index for index in run.file.calls_of(run.scope) if _may_draw(run.file, index)]
+            for index in drawing[place]:
                 for made, api, held, name in self._used(run, index):
                     if name in api.reseeding:
                         seeded.add(made)
@@ -90,10 +94,7 @@ class InheritedGenerators:
         method called."""
         call = run.file.calls[index]
         func = call.func
-        if not isinstance(func, Attribute) or func.attr in UNDRAWING:
-            return
-        if not isinstance(func.value, (Name, Attribute, Subscript)):
-            return
+        assert isinstance(func, Attribute)
         site = self.world.call_site(run.file, index, run.frame)
         for value in self.world.values.evaluate(func.value, site):
             api = _api(value)
@@ -163,6 +164,14 @@ class InheritedGenerators:
                 if event.kind == "assign" and event.target == Name(last) and "." not in held:
                     return True
         return False
+
+
+def _may_draw(file: SourceFile, index: int) -> bool:
+    """Whether a call is of a method of something that is kept, and may draw from it."""
+    func = file.calls[index].func
+    if not isinstance(func, Attribute) or func.attr in UNDRAWING:
+        return False
+    return isinstance(func.value, (Name, Attribute, Subscript))
 
 
 def _api(value: object) -> Generator | None:

@@ -15,9 +15,9 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.facets import OwnDraws
 from dllint.libraries.index import OWN_DRAWS, WORKER_INFO, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
-from dllint.project.worker_code import WorkerRun
+from dllint.project.worker_code import WorkerRun, called_names
 from dllint.rules.data.declared_versions import DeclaredVersions
 from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.span import Span
@@ -77,7 +77,7 @@ class UnseededDraws:
         optional = bool(start) and self.project.ask(OptionalStarts).optional(loader)
         seeding = {canonical(value.name) for value in start if isinstance(value, External) and not optional}
         runs = self.project.ask(OptionalStarts).runs(loader)
-        called = {str(last_name(run.file.calls[index].func)) for run in runs for index in run.file.calls_of(run.scope)}
+        called = called_names(runs)
         if called & WORKER_INFO:
             return
         for row in libraries:

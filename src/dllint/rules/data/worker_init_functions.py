@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.libraries.index import WORKER_INFO
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.worker_code import WorkerRun
+from dllint.project.worker_code import WorkerRun, called_names
 
 _DISTINCT = re.compile(r"^(id|num_workers|seed|rank|n_workers)$|getpid|current_process|environ|getenv", re.IGNORECASE)
 
@@ -42,11 +42,7 @@ def asks_which_worker(run: WorkerRun) -> bool:
 
 def any_asks_which_worker(runs: Iterable[WorkerRun]) -> bool:
     """Whether any worker code asks which worker it is in."""
-    return any(
-        str(last_name(run.file.calls[index].func)) in WORKER_INFO
-        for run in runs
-        for index in run.file.calls_of(run.scope)
-    )
+    return not called_names(runs).isdisjoint(WORKER_INFO)
 
 
 def _bound_to_info(file: SourceFile, scope: int) -> set[str]:

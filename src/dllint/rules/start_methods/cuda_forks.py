@@ -19,6 +19,7 @@ from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped, ways_to
+from dllint.project.worker_code import called_names
 from dllint.rules.start_methods.ancestors import Ancestor, Ancestors
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.cuda_conditions import without_gpu
@@ -230,8 +231,7 @@ class CudaForks:
         if not any(loops(one.file, one.again) for one in ancestors):
             return None
         runs = self.project.worker_runs(loader)
-        called = {last_name(run.file.calls[index].func) for run in runs for index in run.file.calls_of(run.scope)}
-        if called & _FROM_GPU:
+        if called_names(runs) & _FROM_GPU:
             return None
         for run in runs:
             for index in run.file.calls_of(run.scope) if not run.hops else ():

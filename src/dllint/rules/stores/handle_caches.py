@@ -13,7 +13,7 @@ from dllint.libraries.index import OPENERS
 from dllint.linking.bindings import declared_names
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handles
-from dllint.project.worker_code import WorkerRun
+from dllint.project.worker_code import WorkerRun, called_names
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -39,6 +39,8 @@ class CachedHandle(NamedTuple):
 def cached_handles(project: Project, runs: list[WorkerRun]) -> Iterator[CachedHandle]:
     """The handles that functions of worker code open and keep longer than any object."""
     names = _NAMES | {name.rpartition(".")[2] for name in project.settings.openers}
+    if names.isdisjoint(called_names(runs)):
+        return
     for run in runs:
         if run.entry == "worker_init_fn":
             continue
