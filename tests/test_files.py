@@ -231,6 +231,8 @@ def test_a_forbidden_file(monkeypatch: pytest.MonkeyPatch) -> None:
         (b"x = 1\n# coding: nonsense\n", "x = 1\n# coding: nonsense\n"),
         (b"\n\n# coding: nonsense\n", "\n\n# coding: nonsense\n"),
         (b"x = 'coding: nonsense'\n", "x = 'coding: nonsense'\n"),
+        ("# coding: future_fstrings\né".encode(), "# coding: future_fstrings\né"),
+        (b"# -*- coding: Future-FStrings -*-\n", "# -*- coding: Future-FStrings -*-\n"),
         (b"", ""),
     ],
 )
@@ -245,6 +247,7 @@ def test_decoding(data: bytes, text: str) -> None:
         (b"x = 1\ny = '\xff'\n", "invalid UTF-8: byte 0xff", 2),
         (b"x\r\ny\rz\n\xc3", "invalid UTF-8: byte 0xc3", 4),
         (b"# coding: nonsense\n", "unknown encoding: nonsense", 1),
+        (b"# coding: future_fstrings\n\xff", "invalid UTF-8: byte 0xff", 2),
         (b"#\n# coding: ascii\n\n\xe9", "invalid ascii: byte 0xe9", 4),
         (b"a\nb\0c", "null byte in the source", 2),
         (codecs.BOM_UTF8 + b"# coding: latin-1\n", "declared as latin-1, but the byte-order mark is UTF-8's", 1),

@@ -29,6 +29,9 @@ SOURCE_SUFFIXES = (SOURCE_SUFFIX, ".ipynb")
 _DECLARATION = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 """An encoding declaration, as in PEP 263, "Defining the Encoding"."""
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
+_AS_UTF8 = frozenset({"future_fstrings", "future_annotations"})
+"""Encodings that packages define and that decode UTF-8: they rewrite f-strings, or annotations, for older Pythons
+(github.com/asottile/future-fstrings and future-annotations, README)."""
 _NO_SOURCE = frozenset({"idna", "punycode"})
 """Encodings for host names; decoding takes time quadratic in the length."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -144,7 +147,7 @@ def detect_encoding(data: bytes) -> str:
 
 def _known_encoding(name: str, marked: bool, line: int) -> str:
     try:
-        codec = codecs.lookup(name)
+        codec = codecs.lookup("utf-8" if name.replace("-", "_").lower() in _AS_UTF8 else name)
     except (LookupError, ValueError):
         raise Undecodable(f"unknown encoding: {name}", line) from None
     if codec.name in ("utf-8", "utf-8-sig"):

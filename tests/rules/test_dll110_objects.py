@@ -112,3 +112,15 @@ def test_an_object_in_a_pool(told: Callable[..., Any]) -> None:
     (found,) = told({"main.py": text, "options.py": OPTIONS}, **SELECT)
 
     assert (found.span.line, found.values["name"]) == (8, "opt.shift")
+
+
+def test_all_changes_of_one_program_are_told_together(told: Callable[..., Any]) -> None:
+    change = "opt.parse(kwargs)\n    opt.load('x')\n    opt.scale = 3"
+    text = MAIN.format(imports="from options import opt", change=change, read="(opt.scale + opt.shift)")
+    other = MAIN.format(imports="from options import opt", change="opt.load('y')", read="0")
+
+    (found,) = told({"main.py": text, "other.py": other, "options.py": OPTIONS}, **SELECT)
+
+    line = text.splitlines().index("    opt.parse(kwargs)") + 1
+    also = sorted(place.span.line for place in found.related if place.message == "changed here too")
+    assert (found.path[-7:], found.span.line, also) == ("main.py", line, [line + 1, line + 2])

@@ -41,7 +41,30 @@ class Rows(Dataset):
 """
 
 
+ROWS = """\
+class Rows(Dataset):
+    def __init__(self, source, train=True):
+        with np.load(source) as stored:
+            first, second = stored["first"], stored["second"]
+        numbers = np.random.permutation(np.arange(len(second)))
+        SET
+        self.second = second
+    def __len__(self):
+        return len(self.second)
+    def __getitem__(self, index):
+        number = index - self.start
+        return self.first[number]
+"""
+
+
 FOUND: dict[str, str] = {
+    "rows of an array": ROWS.replace("SET", "self.first = [first[one] for one in numbers]  # DLL302"),
+    "rows of an array, one after another": ROWS.replace(
+        "SET", "self.first = []  # DLL302\n        for one in numbers:\n            self.first.append(first[one + 1])"
+    ),
+    "rows that an option chooses": ROWS.replace("SET", "self.first = [first[one] for one in numbers]  # DLL302")
+    .replace("number = index - self.start", "rows = self.first if self.all else self.few\n        number = index")
+    .replace("self.first[number]", "rows[number]"),
     "objects that make lists of their parts": """\
 class Video:
     def __init__(self, row):
@@ -381,6 +404,13 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "a few rows of an array": ROWS.replace("SET", "self.first = [first[one] for one in range(9)]"),
+    "parts of an array": ROWS.replace("SET", "self.first = [first[one:] for one in numbers]"),
+    "one column of an array for each": ROWS.replace("SET", "self.first = [first[0] for one in numbers]"),
+    "an array in another order": ROWS.replace("SET", "self.first = first[numbers]"),
+    "rows of something else": ROWS.replace(
+        "SET", "rows = parse(source)\n        self.first = [rows[one] for one in numbers]"
+    ),
     "a path and a dict that a call makes of one entry": """\
 import collections
 class Rows(Dataset):

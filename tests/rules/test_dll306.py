@@ -57,7 +57,23 @@ def talks(key: str, after: str = "return kept", mark: str = "") -> str:
     return kept.replace(HEAD, HEAD + TALKS).replace("return kept", after)
 
 
+ROWS = """\
+size, *_ = batch[0].shape
+for number in range(size):
+    row = ROW
+    if len(row) < 3:
+        print(row)
+    kept.append(row)  # DLL306"""
+
+
+def rows(row: str) -> str:
+    """A function that keeps a row of each item of each batch."""
+    return loop(ROWS.replace("ROW", row), head="for batch in loader:")
+
+
 FOUND: dict[str, str] = {
+    "the rows of each field of a batch": rows("[field[number] for field in batch]"),
+    "the rows of a field that is a tensor": rows("batch[0][number]"),
     "in a dict that has a name": loop('row = {"y": y.numpy()}\nkept.append(row)  # DLL306'),
     "in a dict that is filled first": loop(
         'row = dict()\nrow["mean"] = float(x.mean())\nrow["y"] = y.numpy()\n'
@@ -197,6 +213,13 @@ def run(data):
 }
 
 SILENT: dict[str, str] = {
+    "copies of the rows of each field": rows("[field[number].clone() for field in batch]").replace("  # DLL306", ""),
+    "what belongs to the keys of a batch": loop(
+        "for number in range(9):\n    kept.append([key[number] for key in batch])", head="for batch in loader:"
+    ),
+    "a number of rows that is counted": rows("batch[0][number]")
+    .replace("len(row) < 3", "len(kept) < 3")
+    .replace("  # DLL306", ""),
     "a copy in a dict that is filled first": loop('row = {}\nrow["y"] = y.numpy().copy()\nkept.append(row)'),
     "what may be texts in a dict that has a name": loop(
         'row = {}\nrow["kind"] = kinds[i]\nkept.append(row)', head="for i, (x, kinds, y) in enumerate(loader):"

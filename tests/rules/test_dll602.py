@@ -574,7 +574,7 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"segments.yml": "steps:\n  - torch==1.5.0\n"}, False),
         ({"requirements.txt": "torch>=1.4\n"}, False),
         ({"requirements.txt": "torch==1.9.0\n"}, False),
-        ({"requirements.txt": "torch==1.4\n", "environment.yml": "dependencies:\n- pytorch=2.1\n"}, False),
+        ({"requirements.txt": "torch==1.4\n", "environment.yml": "dependencies:\n- pytorch=2.1\n"}, True),
         # torchvision and torchaudio are built for one version of torch each.
         ({"requirements.txt": "torchvision==0.8\nnumpy\n"}, True),
         ({"requirements.txt": "torch\ntorchaudio==0.4.0\n"}, True),
@@ -593,7 +593,7 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"requirements.txt": "torch~=1.8\n"}, False),
         ({"pyproject.toml": "[tool.poetry.dependencies]\ntorch = '~1.8.0'\n"}, True),
         ({"pyproject.toml": "[tool.poetry.dependencies]\ntorch = '^1.8.0'\n"}, False),
-        ({"requirements.txt": "torch==1.8.1\n", "setup.py": "setup(install_requires=['torch>=1.4'])\n"}, False),
+        ({"requirements.txt": "torch==1.8.1\n", "setup.py": "setup(install_requires=['torch>=1.4'])\n"}, True),
         ({"environments/gpu.yml": "dependencies:\n  - pytorch=1.4.0\n"}, True),
         ({"docker/Dockerfile": "FROM pytorch/pytorch:1.6.0-cuda10.1-cudnn7-devel\n"}, True),
         ({"installation/requirements.txt": "torch==1.4.0\n"}, True),
@@ -638,6 +638,90 @@ def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callabl
     findings = told({"train.py": text, **pins}, **SELECT)
 
     assert [(one.message, one.span.line) for one in findings] == ([("global", 16)] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("pins", "old"),
+    [
+        (
+            {"environment.yml": "dependencies:\n- pytorch=1.8.1\n", "README.md": "pip install torch==1.10.1\n"},
+            "torch 1.8 in environment.yml (but 1.10 in README.md)",
+        ),
+        (
+            {"requirements.txt": "torch==1.4\n", "setup.py": "setup(install_requires=['torch>=2.0'])\n"},
+            "torch 1.4 in requirements.txt (but 2.0 in setup.py)",
+        ),
+        (
+            {"requirements.txt": "torch==1.4\n", "setup.py": "setup(install_requires=['torch>=1.2'])\n"},
+            "torch 1.4 in requirements.txt",
+        ),
+        (
+            {"INSTALL.md": "PyTorch 1.6.0 or PyTorch 1.8.0, we recommend `PyTorch >= 1.8.0`\n"},
+            "torch 1.6 in INSTALL.md",
+        ),
+    ],
+)
+def test_one_of_several_ways_to_install(pins: dict[str, str], old: str, told: Callable[..., Any]) -> None:
+    text = HEAD + dataset("None", "return np.random.rand()") + LOADER
+
+    (found,) = told({"train.py": text, **pins}, **SELECT)
+
+    assert (found.severity, found.values["old"]) == ("info", old)
+
+
+@pytest.mark.parametrize(
+    ("builder", "found"), [("build_detection_train_loader", 0), ("build_detection_test_loader", 1)]
+)
+def test_what_detectron2_seeds(builder: str, found: int, told: Callable[..., Any]) -> None:
+    text = f"""\
+import numpy as np
+from detectron2.data import {builder}
+
+class Mapper:
+    def __call__(self, row):
+        return np.random.rand()
+
+def build(cfg):
+    return {builder}(cfg, mapper=Mapper())
+"""
+    assert len(told({"train.py": text, "requirements.txt": "torch==1.5\n"}, **SELECT)) == found
+
+
+STARRED = "from imgaug.augmenters import *\naugmenters = Sequential([Fliplr(0.5)])\n"
+USING = """\
+from torch.utils.data import DataLoader, Dataset
+{imports}
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return augmenters.augment_image(index)
+
+def build():
+    return DataLoader(Rows(), num_workers=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"train.py": USING.format(imports=STARRED)}, True),
+        ({"train.py": USING.format(imports="from base import *"), "base.py": STARRED}, True),
+        (
+            {
+                "train.py": USING.format(imports="from base import *\naugmenters = Sequential([Fliplr(0.5)])"),
+                "base.py": STARRED,
+            },
+            True,
+        ),
+        # The names may come from either, or from a module of the project that was not found.
+        ({"train.py": USING.format(imports="from elsewhere import *\n" + STARRED)}, False),
+        ({"train.py": USING.format(imports="from .elsewhere import *\n" + STARRED)}, False),
+        ({"train.py": USING.format(imports=STARRED + "def Sequential(parts): return parts")}, False),
+    ],
+)
+def test_names_from_the_only_star_import(files: dict[str, str], found: bool, told: Callable[..., Any]) -> None:
+    assert bool(told(files, **SELECT)) == found
 
 
 ONE_OR_THE_OTHER = """\

@@ -217,6 +217,14 @@ def test_one_persistent_worker_has_no_other_to_equal(told: Callable[..., Any]) -
     assert told({"train.py": HEAD + f"def start(worker_id):\n    np.random.seed(42)\n\n{loader}"}, **SELECT) == ()
 
 
+@pytest.mark.parametrize(("seed", "found"), [("hvd.rank() * 1024 + int(number)", 1), ("hvd.poll(number)", 0)])
+def test_the_rank_of_horovod(seed: str, found: int, told: Callable[..., Any]) -> None:
+    text = f"import horovod.torch as hvd\n\ndef start(number):\n    seed = {seed}\n    np.random.seed(seed)\n\n"
+    loader = "DataLoader([], num_workers=4, worker_init_fn=start)\n"
+
+    assert len(told({"train.py": HEAD + text + loader}, **SELECT)) == found
+
+
 @pytest.mark.parametrize("seed", ["worker_id", "7 + worker_id", "4 * dist.get_rank() + worker_id"])
 def test_persistent_workers_are_seeded_once(seed: str, told: Callable[..., Any]) -> None:
     text = f"import torch.distributed as dist\n\ndef start(worker_id):\n    np.random.seed({seed})\n\n"

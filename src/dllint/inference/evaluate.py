@@ -166,7 +166,9 @@ class Evaluator:
             starred = self.world.imports.star(site.file, name)
             if starred is not None:
                 return starred
-            return (External(name),) if name in self.world.knowledge.builtins else (UNKNOWN,)
+            if name in self.world.knowledge.builtins:
+                return (External(name),)
+            return self.world.imports.from_outside(site.file, name) or (UNKNOWN,)
         if len(found) > 1 and site.frame is not None:
             found = [one for one in found if not (one[1].region and self.world.impossible(one[1]))] or found
         if len(found) == 1:

@@ -32,6 +32,7 @@ class Imports:
         self._importers: dict[str, dict[str, Event]] | None = None
         self._listed: Table[frozenset[object] | None] = {}
         self._star: dict[tuple[str, str, tuple[int, int]], Values | None] = {}
+        self._outside: dict[str, list[str]] = {}
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
         """Return the value that an import statement binds to `name`."""
@@ -183,6 +184,33 @@ class Imports:
                 break
         self._star[key] = found
         return found
+
+    def from_outside(self, file: SourceFile, name: str) -> Values:
+        """Return the value of a name that nothing in the project binds for the file: that of the only module outside
+        the project whose names its star imports bring, directly or through others; empty if there is none, or
+        several."""
+        if name.startswith("_"):
+            return ()
+        found = self._outside.get(file.path)
+        if found is None:
+            found = self._outside[file.path] = self._starred_outside(file)
+        return (External(f"{found[0]}.{name}"),) if len(found) == 1 and found[0] else ()
+
+    def _starred_outside(self, file: SourceFile) -> list[str]:
+        """Return the modules outside the project that star imports bring, with "" for what is not known."""
+        found: dict[str, None] = {}
+        todo = [file]
+        for one in todo:
+            for binding in one.bindings(0).get("*", ()):
+                assert binding.event is not None and isinstance(binding.event.detail, ImportedName)
+                module, _, _, level = binding.event.detail
+                path = self.find(one, module, level)
+                other = self.world.files.get(path) if path is not None else None
+                if other is None:
+                    found["" if level or path is not None else module] = None
+                elif other not in todo:
+                    todo.append(other)
+        return [*found]
 
     def or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values:
         """Return the values of a module's name, or those of a star import that follows its bindings and may rebind

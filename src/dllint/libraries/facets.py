@@ -61,6 +61,7 @@ class LoaderApi(NamedTuple):
             before it makes loaders, together with a cap on OpenCV's threads; "" if it sets none.
         set_up_by: the function of that framework by which a program of the project sets both; "" if it always
             does.
+        seeds: whether its workers seed NumPy's global generator.
     """
 
     params: tuple[str, ...]
@@ -71,6 +72,7 @@ class LoaderApi(NamedTuple):
     configured: int = 0
     forks: str = ""
     set_up_by: str = ""
+    seeds: bool = False
     fed_by: Mapping[str, str] = NOTHING
 
 

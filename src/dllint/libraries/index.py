@@ -316,8 +316,8 @@ def _words() -> Words:
     launching = tuple((word, name) for word, name in launchers if f"{word}(".encode() not in called)
     # Projects name classes of their own so, whose objects start processes as they loop over loaders.
     trainers = tuple(f"{_last(name)}(" for name in HOOKS)
-    # The name of a loader function (`distrib.loader`) is too common: its library declares a word.
-    loaders = ((_written(name), name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
+    makers = ((_of_maker(name), name) for name, api in LOADERS.items() if api.dataset)
+    loaders = ((word, name) for word, name in makers if word)
     datasets = ((_written(name), name) for name in sorted(DATASET_BASES))
     generators = tuple(word for name in GENERATORS for word in _reached(_last(name)))
     # Their classes have names of any kind, so that the module is what a file names.
@@ -364,6 +364,15 @@ def _written(name: str) -> str:
     """Return the last part of a name. A single capitalized word (`Pool`) is part of many other names, so that it counts
     only with the parenthesis of a call."""
     return f"{_last(name)}(" if _last(name).istitle() else _last(name)
+
+
+def _of_maker(name: str) -> str:
+    """Return what a file that makes a loader writes: the name of the class, of the class whose method makes it, or of
+    the function; "" if that is a single word (`distrib.loader`), which is too common: its library declares a word."""
+    owner, _, last = name.replace("()", "").rpartition(".")
+    if last[0].isupper():
+        return _written(name)
+    return _last(owner) if _last(owner)[:1].isupper() else last if "_" in last else ""
 
 
 def _reached(last: str) -> tuple[str, ...]:

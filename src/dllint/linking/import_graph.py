@@ -60,6 +60,11 @@ class ImportGraph:
             found = self._imports[path] = list(reached)
         return found
 
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The top-level packages that any file imports, and the names imported from them."""
+        return frozenset(name for file in self._files.values() for name in file.imported_packages())
+
     def _starred(self, path: str, module: str, level: int) -> Iterator[str]:
         """Yield the modules of a package that `from package import *` may import: any, if it has an `__all__`."""
         package = self._index.resolve(path, module, level)[-1:]

@@ -274,9 +274,23 @@ class ItemIndex:
         return bool(values) and all(isinstance(one, Const) and isinstance(one.value, str) for one in values)
 
     def is_number_of_item(self, expr: Expr) -> bool:
-        """Whether an expression is the index as it is given, at most moved by a number: `index + 1`."""
+        """Whether an expression is the index as it is given, at most moved by a number: `index + 1`; or a name that is
+        bound to one: `row = index - self.start`."""
+        return self._is_moved(expr) or (isinstance(expr, Name) and expr.id in self._moved)
+
+    def _is_moved(self, expr: Expr) -> bool:
         parts = [part for part in without_calls(expr) if isinstance(part, BinOp)]
         return self.direct(expr) and all(part.op in ("+", "-") for part in parts)
+
+    @cached_property
+    def _moved(self) -> set[str]:
+        """The names that are bound to the index as it is given, at most moved by a number."""
+        return {
+            event.target.id
+            for event in self.events
+            if event.kind == "assign" and isinstance(event.target, Name)
+            if isinstance(event.value, (Name, BinOp)) and self._is_moved(event.value)
+        }
 
     def direct(self, expr: Expr) -> bool:
         """Whether an expression is the index itself, or a number computed from it and constants."""

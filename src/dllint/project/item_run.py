@@ -11,6 +11,7 @@ from dllint.facts.nodes import (
     Attribute,
     CallRef,
     Comprehension,
+    IfExp,
     List,
     Name,
     Slice,
@@ -151,9 +152,15 @@ class ItemRun(ItemIndex):
             isinstance(expr, Attribute) and expr.attr in INDEXERS and self._of_object(expr) not in attrs
         ):
             expr = expr.value
-        if isinstance(expr, Name):
-            return expr.id in aliases
-        return isinstance(expr, Attribute) and self._of_object(expr) in attrs
+        match expr:
+            case Name(name):
+                return name in aliases
+            case Attribute():
+                return self._of_object(expr) in attrs
+            case IfExp(_, body, orelse):
+                # `rows = self.filled if self.training else self.rows`
+                return any(self.part_of(one, attrs, aliases) for one in (body, orelse))
+        return False
 
     def mentions(self, attrs: Set[str]) -> bool:
         """Whether the method reads one of the attributes for more than its length."""

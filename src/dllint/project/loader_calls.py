@@ -113,10 +113,9 @@ def _in_reach(world: World) -> Iterator[str]:
     An API with a lower-case name, as variables have, counts only if its package is imported: otherwise following
     everything that a variable of that name is bound to would visit most of a program.
     """
-    imported = {name for file in world.files.values() for name in file.imported_packages()}
     for name in LOADERS:
         package, _, rest = name.partition(".")
-        if package in imported or not rest.rpartition(".")[2].islower():
+        if package in world.import_graph.packages or not rest.rpartition(".")[2].islower():
             yield name
 
 

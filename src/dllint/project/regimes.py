@@ -96,10 +96,10 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
     arrivals = methods.at(site.file, site.scope, site.region, site.at)
     decided = False
     for arrival in arrivals:
-        decided = decided or arrival.origin.launch is None
         workers = loader.workers(arrival.frame)
         if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
+        decided = decided or arrival.origin.launch is None
         replacing = _set_by_constructor(world, methods, arrival, workers)
         if replacing:
             yield Regime(replacing, "explicit", None, workers)

@@ -95,11 +95,14 @@ class WorkerCode:
 
     def _starts(self, value: Instance) -> list[tuple[Function, Frame | None, str]]:
         assert isinstance(value.of, Class)
-        methods = ((name, self.world.hierarchy.method(value.of, name)) for name in ENTRIES)
+        return [start for name in ENTRIES for start in self._starts_of(value, name)]
+
+    def _starts_of(self, value: Instance, name: str) -> list[tuple[Function, Frame | None, str]]:
+        """The methods that `name` may mean on the object: several where a base of its class has alternatives."""
+        assert isinstance(value.of, Class)
         return [
             (Function(method.file, method.scope, value), self.world.receiver_frame(value), name)
-            for name, method in methods
-            if method is not None
+            for method in self.world.hierarchy.methods(value.of, name)
         ]
 
     def _tested(self, value: Instance) -> Iterator[Hashable]:
@@ -173,12 +176,7 @@ class WorkerCode:
         key = ("method", value.of, name, frozenset(self._tested(value)))
         found = self._of_dataset.get(key)
         if found is None:
-            method = self.world.hierarchy.method(value.of, name)
-            starts: list[tuple[Function, Frame | None, str]] = []
-            if method is not None:
-                bound = Function(method.file, method.scope, value)
-                starts.append((bound, self.world.receiver_frame(value), name))
-            found = self._of_dataset[key] = list(self._reach(starts))
+            found = self._of_dataset[key] = list(self._reach(self._starts_of(value, name)))
         return found
 
     def of_callable(self, value: Value, entry: str) -> list[WorkerRun]:
@@ -265,8 +263,11 @@ class WorkerCode:
 
     def external_calls(self, run: WorkerRun, *prefixes: str) -> Iterator[tuple[int, str]]:
         """Calls in the function of APIs whose name begins with one of the prefixes, in source order, each as call
-        index and full name."""
-        if not {prefix.partition(".")[0] for prefix in prefixes} & set(run.file.imported_packages()):
+        index and full name.
+
+        A file can have a package from another file: by `from common import *`, or as `common.cv2`.
+        """
+        if self.world.import_graph.packages.isdisjoint(prefix.partition(".")[0] for prefix in prefixes):
             return
         for index, names in self._external_calls(run):
             name = next((name for name in names if name.startswith(prefixes)), None)

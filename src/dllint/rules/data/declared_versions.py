@@ -36,10 +36,11 @@ class Declared(NamedTuple):
 
 
 class Old(NamedTuple):
-    """A version that a project runs with, as text: "torch 1.4 in README.md"; `said` if only words name it."""
+    """A version that a project runs with, as text: "torch 1.4 in README.md"; `unsure` if only words name it, or other
+    requirements allow others."""
 
     text: str
-    said: bool
+    unsure: bool
 
 
 class DeclaredVersions:
@@ -66,12 +67,37 @@ class DeclaredVersions:
             return self._implied(limit)
         if not found or not all(any(_excludes(*part, limit) for part in parts) for _, parts in found):
             return None
-        one, parts = found[0]
+        return Old(self._text(found[0][0], limit), found[0][0].kind == "words")
+
+    def also_below(self, package: str, limit: tuple[int, ...]) -> Old | None:
+        """What one way to install the project gives of a package, if that is below the version `limit` and another
+        requirement allows that version; None if there is none.
+
+        That is a file that lists packages, whatever others say, or anything that names versions beside lower bounds
+        alone.
+        """
+        found = [(one, self._parts(one)) for one in self._all if one.package == package and one.versions]
+        closed = [(one, parts) for one, parts in found if not all(operator in (">", ">=") for operator, _ in parts)]
+        below = [one for one, parts in closed if any(_excludes(*part, limit) for part in parts)]
+        if len(below) < len(closed):
+            below = [one for one in below if one.kind in ("environment", "list")]
+        if not below:
+            return None
+        others = [
+            f"{_shown(max(version for _, version in parts))} in {self.project.shown(one.path)}"
+            for one, parts in found
+            if one not in below and max(version for _, version in parts) >= limit
+        ]
+        text = self._text(below[0], limit)
+        return Old(f"{text} (but {others[0]})" if others else text, True)
+
+    def _text(self, one: project_requirements.Declared, limit: tuple[int, ...]) -> str:
+        """How messages show a requirement: "torch 1.4 in README.md"; one of several parts by the limit."""
+        parts = self._parts(one)
         operator, version = parts[0]
         exact = len(parts) == 1 and operator not in ("<", "<=")
-        shown = ".".join(map(str, (version if exact else limit)[:2]))
-        text = f"{package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
-        return Old(text, one.kind == "words")
+        shown = _shown(version if exact else limit)
+        return f"{one.package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
 
     def _implied(self, limit: tuple[int, ...]) -> Old | None:
         """What packages need that are built for one version of torch, if all of them need one below `limit`."""
@@ -93,6 +119,10 @@ class DeclaredVersions:
     @cached_property
     def _all(self) -> list[project_requirements.Declared]:
         return project_requirements.declared(self.project.settings.root)
+
+
+def _shown(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version[:2]))
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -186,7 +186,7 @@ def _of_numpy(
     call = run.file.calls[draws[0][1]]
     beside = [own_process(project.regimes(loader)) for loader in loaders]
     forks = (project.place(hop) for hops in beside for hop in hops)
-    minor = old.said or all(hops or not _is_reached(project, one) for hops, one in zip(beside, loaders, strict=True))
+    minor = old.unsure or all(hops or not _is_reached(project, one) for hops, one in zip(beside, loaders, strict=True))
     others = (Place(file.path, file.calls[index].span, "workers draw from it here too") for file, index in draws[1:])
     return Finding(
         CODE,

@@ -222,13 +222,13 @@ class Generators:
     # numpy's global generator before torch 1.9
 
     def old_torch(self) -> Old | None:
-        """The version of torch that the project requires, if it is one that does not seed NumPy in workers."""
-        return self.versions.below("torch", NUMPY_RESEEDED)
+        """The version of torch that the project requires, or that one way to install it gives, if it is one that does
+        not seed NumPy in workers."""
+        return self.versions.below("torch", NUMPY_RESEEDED) or self.versions.also_below("torch", NUMPY_RESEEDED)
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
         """Calls in worker code that draw from numpy's global generator, unless worker code seeds it."""
-        # A framework that makes the loader seeds the global generators of its workers.
-        if loader.api.forks or self._hidden_start(loader):
+        if loader.api.seeds or loader.api.forks or self._hidden_start(loader):
             return []
         runs = self.starts.runs(loader)
         found: list[tuple[WorkerRun, int]] = []

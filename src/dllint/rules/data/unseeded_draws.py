@@ -56,7 +56,7 @@ class UnseededDraws:
     @cached_property
     def _libraries(self) -> tuple[OwnDraws, ...]:
         """The libraries that the project imports in a version that leaves workers unseeded."""
-        imported = {package for file in self.world.files.values() for package in file.imported_packages()}
+        imported = self.world.import_graph.packages
         return tuple(row for row in OWN_DRAWS if row.prefix.partition(".")[0] in imported and self._concerned(row))
 
     def _concerned(self, row: OwnDraws) -> bool:

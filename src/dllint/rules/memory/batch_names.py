@@ -11,6 +11,7 @@ from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Const, External, Frame, Instance
 from dllint.libraries.index import ATTRIBUTES, METHODS
 from dllint.linking.expressions import walk
+from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
@@ -93,6 +94,17 @@ class Names:
                     case Subscript(value, Tuple()):
                         found.add(value)
         return found
+
+    @cached_property
+    def numbered(self) -> set[Expr]:
+        """The names of what the function takes parts of by numbers: `batch[0]`."""
+        return {
+            part.value
+            for expr, *_ in expressions(self.file, self.scope)
+            for part in walk(expr, self.file)
+            if isinstance(part, Subscript) and isinstance(part.value, Name)
+            if isinstance(part.index, Constant) and isinstance(part.index.value, int)
+        }
 
     def _joined(self, container: Expr) -> bool:
         """Whether the function joins the elements of a list by torch, which requires tensors. For an attribute,

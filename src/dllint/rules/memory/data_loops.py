@@ -62,6 +62,10 @@ class DataLoops:
             return any(self._counts_data(expr, site) for expr, site in unknown)
         return any(self._is_length(expr, site) for expr, site in unknown)
 
+    def over_data(self, around: list[Loop]) -> bool:
+        """Whether a loop runs as often as data tells."""
+        return any(iterations(self.datasets, *one) is None and self._counts_data(*one) for one in around)
+
     def numbers_parts(self, name: Name, file: SourceFile, around: list[Loop]) -> bool:
         """Whether a name is the number that a loop counts below a bound which data tells, once for each pass of another
         loop over data: the number of a part of a file."""

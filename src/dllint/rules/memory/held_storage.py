@@ -170,10 +170,7 @@ class Body(Names):
                 (self.whole if whole else self.parts).add(event.target.id)
                 if event.detail is None and self._is_entry(event.value):
                     self.entries[event.target.id] = event.value
-                if (
-                    isinstance(event.value, CallRef)
-                    and last_name(self.file.calls[event.value.index].func) in TENSOR_ONLY
-                ):
+                if self._gives_tensors(event.value):
                     self.tensors.add(event.target.id)
         elif isinstance(event.target, (Tuple, List)):
             held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
@@ -188,6 +185,21 @@ class Body(Names):
                     self.parts.add(part.id)
         elif isinstance(event.target, Subscript) and isinstance(event.target.value, Name):
             self._replace(event.target.value.id, event.target.index, event.value)
+
+    def _gives_tensors(self, expr: Expr) -> bool:
+        """Whether a part of a batch is provably a tensor, or a list with one: a row of a tensor, or of each field of a
+        batch of which one is used as a tensor."""
+        match expr:
+            case CallRef(index):
+                return last_name(self.file.calls[index].func) in TENSOR_ONLY
+            case Subscript(value, _):
+                return self._is_used_as_tensor(value) or (isinstance(value, Name) and value.id in self.tensors)
+            case Comprehension(clauses=(clause,)):
+                return any(
+                    isinstance(one, Subscript) and one.value == clause.iterable and isinstance(one.index, Constant)
+                    for one in self._with_tensor_parts
+                )
+        return False
 
     def _replace(self, name: str, key: Expr, value: Expr) -> None:
         """Record that an entry of a batch is replaced, where a key that is not known may stand for any of them, or that
@@ -221,8 +233,8 @@ class Body(Names):
             names = targets[1:] if last == "items" else (target,)
             self._bind_parts(names, self.holds(call.func.value))
         else:
-            # Iterating a batch itself may give the keys of a dict.
-            whole = isinstance(iterable, Name) and iterable.id in self.whole
+            # Iterating a batch itself may give the keys of a dict, unless its fields have numbers.
+            whole = isinstance(iterable, Name) and iterable.id in self.whole and iterable not in self.numbered
             part = iterable.id if isinstance(iterable, Name) and iterable.id in self.parts else None
             rows = part is not None and isinstance(target, Name) and self.is_tensor(part)
             self._bind_parts((target,), not whole and self.holds(iterable))
@@ -410,8 +422,9 @@ class Body(Names):
         return found - self.parts - self.whole
 
     def _counts(self, expr: Expr, counting: set[str]) -> bool:
-        """Whether an operand is a counter, or the length of a named container."""
+        """Whether an operand is a counter, or the length of a named container that is no part of a batch."""
         if isinstance(expr, CallRef):
             call = self.file.calls[expr.index]
-            return call.func == Name("len") and bool(call.args) and isinstance(call.args[0].value, Name)
+            measured = call.args[0].value if call.func == Name("len") and call.args else None
+            return isinstance(measured, Name) and measured.id not in self.parts | self.whole
         return isinstance(expr, Name) and expr.id in counting

@@ -146,7 +146,9 @@ class MadeInLoops:
 
     def _is_one_per_pass(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
         """Whether an expression makes a new object of numbers, strings and records, or of a path and the number of a
-        part of the file, in each pass of loops over data."""
+        part of the file, in each pass of loops over data; or is another row of an array in each pass of one."""
+        if self._is_row(expr, site) and self.loops.over_data(around):
+            return True
         return self.loops.many(around) and (self._is_new(expr, site) or self._is_part(expr, site, around))
 
     def _is_part(self, expr: Expr, site: Site, around: list[Loop]) -> bool:
@@ -252,6 +254,16 @@ class MadeInLoops:
             return False
         parts = [part for _, part in expr.items] if isinstance(expr, Dict) else list(expr.elements)
         return bool(parts) and all(self._is_plain(part, site, 0) for part in parts)
+
+    def _is_row(self, expr: Expr, site: Site) -> bool:
+        """Whether an expression is one row, or one number, of a NumPy array: each time a new object."""
+        if not isinstance(expr, Subscript) or not isinstance(expr.index, (Name, BinOp)):
+            return False
+        values = self.world.values.evaluate(expr.value, site)
+        return bool(values) and all(
+            isinstance(one, Instance) and isinstance(one.of, External) and one.of.name.startswith("numpy.")
+            for one in values
+        )
 
     def _is_made_beside(self, value: Value, site: Site) -> bool:
         """Whether a loop in the same function makes a new value each time."""

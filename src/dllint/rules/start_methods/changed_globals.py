@@ -37,6 +37,7 @@ class ChangedGlobal:
         file, changed: where it is changed.
         reader, read: where the processes read it.
         hops: the calls from their entry point to that read.
+        also: where it is changed besides.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ChangedGlobal:
     reader: SourceFile
     read: Span
     hops: tuple[Hop, ...]
+    also: tuple[tuple[SourceFile, Span], ...] = ()
 
 
 @dataclass(frozen=True)

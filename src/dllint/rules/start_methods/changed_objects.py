@@ -52,23 +52,32 @@ class ChangedObjects:
 
     def of(self, children: Children) -> Iterator[ChangedGlobal]:
         """The changed objects that child processes read."""
-        globals_ = self.project.ask(ChangedGlobals)
-        seen: set[_Key] = set()
+        found: dict[_Key, tuple[str, Run, Span]] = {}
+        places: dict[_Key, set[tuple[str, Span]]] = {}
         for run in children.runs if self._objects else ():
             for key, read, span in self._reads(run):
-                changes = self._changes_of(key, read.attr)
-                # An object that the processes or the import change too needs no change from the main program.
-                if key in seen or not changes or any(one.by & children.own for one in changes):
-                    continue
-                first = changes[0]
-                late = (globals_.only_in_the_program(one.file, one.scope, one.region) for one in changes)
-                if first.file.path not in children.loaded or not all(late):
-                    continue
-                places = (Spot(one.file, one.scope, one.region, one.span.start) for one in changes)
-                if any(globals_.made_above(one, children) for one in places):
-                    seen.add(key)
-                    name = f"{self._objects[key]}.{read.attr}"
-                    yield ChangedGlobal(name, first.file, first.span, run.file, span, run.hops)
+                changes = self._late(self._changes_of(key, read.attr), children)
+                if changes:
+                    found.setdefault(key, (f"{self._objects[key]}.{read.attr}", run, span))
+                    places.setdefault(key, set()).update((one.file.path, one.span) for one in changes)
+        for key, (name, run, read_at) in found.items():
+            first, *others = ((self.world.files[path], span) for path, span in sorted(places[key]))
+            yield ChangedGlobal(name, *first, run.file, read_at, run.hops, tuple(others))
+
+    def _late(self, changes: list[_Change], children: Children) -> list[_Change]:
+        """The changes that the program of the processes makes before they start, and that they do not see: none if the
+        processes or the import change the object too."""
+        globals_ = self.project.ask(ChangedGlobals)
+        if any(one.by & children.own for one in changes):
+            return []
+        if not all(globals_.only_in_the_program(one.file, one.scope, one.region) for one in changes):
+            return []
+        return [
+            one
+            for one in changes
+            if one.file.path in children.loaded
+            and globals_.made_above(Spot(one.file, one.scope, one.region, one.span.start), children)
+        ]
 
     def _reads(self, run: Run) -> Iterator[tuple[_Key, Attribute, Span]]:
         """The attributes that a function reads of such objects and that may change, each with the first place."""

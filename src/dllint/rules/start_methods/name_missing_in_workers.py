@@ -85,6 +85,12 @@ def _changed(project: Project) -> Iterator[Finding]:
         first = uses[0]
         one = first.changed
         reads = (Place(use.changed.reader.path, use.changed.read, use.read) for use in uses)
+        also = (
+            Place(file.path, span, "changed here too")
+            for use in uses
+            for file, span in ((use.changed.file, use.changed.changed), *use.changed.also)
+            if (file, span) != (one.file, one.changed)
+        )
         yield Finding(
             CODE,
             one.file.path,
@@ -100,7 +106,7 @@ def _changed(project: Project) -> Iterator[Finding]:
             severity="warning" if first.severity == "error" else first.severity,
             start_methods=tuple(dict.fromkeys(use.method for use in uses)),
             trace=project.chain(first.arrival, one.hops),
-            related=(*dict.fromkeys(reads), *dict.fromkeys(use.place for use in uses)),
+            related=(*dict.fromkeys(reads), *dict.fromkeys(also), *dict.fromkeys(use.place for use in uses)),
             statement=one.changed,
         )
 

@@ -116,7 +116,7 @@ class OpenCV:
     @cached_property
     def _has_transforms(self) -> bool:
         packages = {name.partition(".")[0] for name in RUNS_OPENCV}
-        return any(packages & set(file.imported_packages()) for file in self.world.files.values())
+        return not packages.isdisjoint(self.world.import_graph.packages)
 
     def _transform(self, run: WorkerRun) -> tuple[int, str] | None:
         """The first call of an external object that runs OpenCV or contains one that does, with the name of its
