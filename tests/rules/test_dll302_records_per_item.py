@@ -408,6 +408,10 @@ SILENT: dict[str, str] = {
     "parts of an array": ROWS.replace("SET", "self.first = [first[one:] for one in numbers]"),
     "one column of an array for each": ROWS.replace("SET", "self.first = [first[0] for one in numbers]"),
     "an array in another order": ROWS.replace("SET", "self.first = first[numbers]"),
+    "numbers of an array": ROWS.replace(
+        "SET",
+        "numbers = [one for one in numbers if first[one] > 9]\n        self.first = [first[one] for one in numbers]",
+    ),
     "rows of something else": ROWS.replace(
         "SET", "rows = parse(source)\n        self.first = [rows[one] for one in numbers]"
     ),

@@ -71,7 +71,37 @@ def rows(row: str) -> str:
     return loop(ROWS.replace("ROW", row), head="for batch in loader:")
 
 
+UNPACKING = """\
+def unpack(b):
+    if len(b) > 9:
+        return other(b)
+    return b[0], b[1], torch.ones(b[1].size())
+
+def other(b):
+    return b[1], None, b[0].clone()
+
+def second(batch):
+    x, y = batch
+    return y
+
+def twice(batch):
+    return second(batch)
+
+
+"""
+
+
+def unpacking(body: str) -> str:
+    """A loop that gives its batches to functions."""
+    return loop(body, head="for batch in loader:").replace("def run", f"{UNPACKING}def run")
+
+
 FOUND: dict[str, str] = {
+    "a part that a function gives back": unpacking(
+        "x, y, z = unpack(batch)\ny = y.detach().cpu().numpy()\nkept.append(y)  # DLL306"
+    ),
+    "what a function gives back": unpacking("labels = second(batch)\nkept.append(labels.squeeze())  # DLL306"),
+    "what a function gives back that calls another": unpacking("kept.append(twice(batch).view(-1))  # DLL306"),
     "the rows of each field of a batch": rows("[field[number] for field in batch]"),
     "the rows of a field that is a tensor": rows("batch[0][number]"),
     "in a dict that has a name": loop('row = {"y": y.numpy()}\nkept.append(row)  # DLL306'),
@@ -213,6 +243,9 @@ def run(data):
 }
 
 SILENT: dict[str, str] = {
+    "what a function makes of a batch": unpacking("x, y, z = unpack(batch)\nkept.append(z.view(-1))"),
+    "a copy of what a function gives back": unpacking("labels = second(batch)\nkept.append(labels.clone())"),
+    "what a function gives back of something else": unpacking("kept.append(second(model.parts).view(-1))"),
     "copies of the rows of each field": rows("[field[number].clone() for field in batch]").replace("  # DLL306", ""),
     "what belongs to the keys of a batch": loop(
         "for number in range(9):\n    kept.append([key[number] for key in batch])", head="for batch in loader:"

@@ -204,5 +204,6 @@ PROGRAM_FUNCTIONS = Limit("functions between a program that sets an option and a
 UNCHOSEN_CALLERS = Limit("callers of a function, up to an option that is off by default", 4)
 PATH_USE_DEPTH = Limit("functions that a path is handed through", 4)
 READING_DEPTH = Limit("expressions between a record and the file it is read from", 40)
+BATCH_CALLS = Limit("functions that give back parts of a batch, called by one another", 1)
 TRAINING_DEPTH = Limit("calls between a loop over epochs, the loop over batches and `backward`", 4)
 TRAINING_FUNCTIONS = Limit("functions of one loop over batches that are searched for `backward`", 100)

@@ -7,9 +7,9 @@ from dllint.facts.schema import Event, Expr, Operator
 from dllint.linking.expressions import walk
 from dllint.linking.reads import RegionRef
 from dllint.linking.source import SourceFile, last_name
+from dllint.rules.memory.batch_bodies import ADDING
 from dllint.rules.memory.batch_names import JOINING
 from dllint.rules.memory.data_loops import is_range
-from dllint.rules.memory.held_storage import ADDING
 from dllint.span import Span
 
 _SHORT = 100

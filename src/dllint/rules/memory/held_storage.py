@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
     CallRef,
-    Compare,
     Comprehension,
     Constant,
     Dict,
@@ -22,33 +19,30 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr, Operator
-from dllint.inference.values import Const, External, Site, Unknown
+from dllint.facts.schema import Event, Expr
+from dllint.inference import limits
+from dllint.inference.values import External
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
-from dllint.linking.arithmetic import ORDERING
-from dllint.linking.conditions import render
 from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import last_name
-from dllint.rules.memory.array_rows import may_be_numbers
-from dllint.rules.memory.batch_containers import Kept, grows, leaves_out_one, makes_missing
 from dllint.rules.memory.batch_names import TENSOR_ONLY, Names
-from dllint.span import Span
 
-_NO_TENSORS = re.compile(
-    r"(?:^|_)(?:name|path|file|filename|fname|text|caption|sentence|question|answer|meta|url|key|uid|scene|token)s?$",
-    re.IGNORECASE,
-)
-"""Keys of batches under which there are mostly lists of strings."""
-ADDING = ("append", "extend", "insert")
-"""Methods that put something into a list."""
+if TYPE_CHECKING:
+    from dllint.inference.edges import Target
+
 _ITEMS = frozenset({"get", "pop"})
 """Methods of a dict that return one of its entries."""
-_REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
 
 
-class Body(Names):
-    """The body of a loop over batches, or of a function that receives a batch, analysed statement by statement."""
+class Storages(Names):
+    """The names that hold a batch, or a part of one, in the body of a loop or of a function, statement by statement.
+
+    Attributes:
+        depth: the number of calls from the loop to the function.
+    """
+
+    depth = 0
 
     def statements(self) -> Iterator[Event]:
         """The statements in source order; the effect of each assignment is known after it was yielded."""
@@ -57,98 +51,10 @@ class Body(Names):
                 yield event
                 self._follow(event)
 
-    def kept(self, event: Event) -> Iterator[Kept]:
-        """The parts of the batch that a statement keeps: `rows.append(x)`, `rows += [x]`."""
-        added = event.value if event.detail == Operator("+") else None
-        if event.target is not None and added is not None and event.value_span is not None:
-            how = "+=" if isinstance(added, List) else "extend"
-            for one in added.elements if isinstance(added, List) else (added,):
-                if self.holds(one) and not (how == "extend" and may_be_numbers(self.file, self.scope, one)):
-                    yield Kept(event.target, how, one, event.value_span, event.span, event.span, event.region)
-        yield from self._put_under_key(event)
-        for name, index in self._adding.get(event.span, ()):
-            call = self.file.calls[index]
-            added, span = call.args[-1].value, call.args[-1].value_span
-            if self.holds(added) and not (name == "extend" and may_be_numbers(self.file, self.scope, added)):
-                assert isinstance(call.func, Attribute)
-                yield Kept(call.func.value, name, added, span, call.span, call.statement, call.region)
-
-    @cached_property
-    def _adding(self) -> dict[Span, list[tuple[str, int]]]:
-        """The calls in the body that put something into a list, by the statement."""
-        found: dict[Span, list[tuple[str, int]]] = {}
-        for name in ADDING:
-            for index in self.file.facts.called.get(name, ()):
-                call = self.file.calls[index]
-                given = isinstance(call.func, Attribute) and len(call.args) == 1 + (name == "insert")
-                if given and call.scope == self.scope and self.inside(call.region):
-                    found.setdefault(call.statement, []).append((name, index))
-        return found
-
-    def _put_under_key(self, event: Event) -> Iterator[Kept]:
-        """The part of the batch that a statement keeps in a dict: `rows[number] = x`."""
-        target, value, span = event.target, event.value, event.value_span
-        if event.kind != "assign" or isinstance(event.detail, Operator) or not isinstance(target, Subscript):
-            return
-        if value is not None and span is not None and self._varies(target.index) and self.holds(value):
-            yield Kept(target.value, "=", value, span, event.span, event.span, event.region)
-
-    def _varies(self, key: Expr) -> bool:
-        """Whether the key of a dict differs from one batch to the next: a counter, or a part of the batch."""
-        parts = list(walk(key, self.file))
-        if any(isinstance(part, BinOp) and part.op == "%" for part in parts):
-            return False
-        return any(isinstance(part, Name) and part.id in self.counters | self.parts | self.whole for part in parts)
-
     def inside(self, region: int) -> bool:
         if self.region is None:
             return True
         return self.file.encloses(self.region, region) and region != 0
-
-    def is_unclear(self, kept: Kept) -> bool:
-        """Whether the kept value is a part of the batch that may not be a tensor."""
-        return self._is_unclear(kept.expr, kept.how) and not self._joined(kept.container)
-
-    def _is_unclear(self, expr: Expr, how: str) -> bool:
-        match expr:
-            case Name(name) if name in self.filled:
-                return self._are_unclear(self.filled[name], how)
-            case Name(name) if name in self.entries:
-                return not self.is_tensor(name) and self._is_unclear(self.entries[name], how)
-            case Name(name):
-                return name in self.parts and not self.is_tensor(name)
-            case Subscript(Name(name), _) if name in self.parts and not self.is_tensor(name):
-                return True
-            case Subscript(_, index):
-                # What a list is extended by is a list itself, unless a program goes through the rows of a tensor.
-                key = index.value if isinstance(index, Constant) else None
-                named = isinstance(key, str) and _NO_TENSORS.search(key) is not None
-                return isinstance(index, Constant) and (named or how == "extend")
-            case Attribute(_, attr):
-                return attr not in ATTRIBUTES
-            case Dict(items):
-                return self._are_unclear([value for _, value in items], how)
-            case Tuple(elements) | List(elements):
-                return self._are_unclear(list(elements), how)
-        return False
-
-    def _are_unclear(self, parts: list[Expr], how: str) -> bool:
-        """Whether none of several values that belong to a batch is surely a tensor."""
-        return all(self._is_unclear(part, how) for part in parts if self.holds(part))
-
-    def inside_of(self, kept: Kept) -> Expr | None:
-        """The part of the batch in a dict or list of the body's own that is kept; None if something else is kept."""
-        parts = self.filled.get(kept.expr.id, ()) if isinstance(kept.expr, Name) else ()
-        return next((one for one in parts if not self._is_unclear(one, kept.how)), None)
-
-    def entry(self, kept: Kept) -> str | None:
-        """The key of the kept entry of a batch, if nothing shows by its use that it is a tensor."""
-        entry = self.entries.get(kept.expr.id) if isinstance(kept.expr, Name) else kept.expr
-        if not isinstance(entry, Subscript) or not isinstance(entry.index, Constant):
-            return None
-        key = entry.index.value
-        used = self._is_used_as_tensor(kept.expr) or self._joined(kept.container)
-        return key if isinstance(key, str) and not used else None
 
     def _follow(self, event: Event) -> None:
         """Update the names by an assignment, or by a loop, of the body."""
@@ -174,10 +80,11 @@ class Body(Names):
                     self.tensors.add(event.target.id)
         elif isinstance(event.target, (Tuple, List)):
             held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
+            given = self._given_back(event.value.index) if isinstance(event.value, CallRef) and not held else set()
             for position, part in enumerate(event.target.elements):
                 if not isinstance(part, Name):
                     continue
-                own = held
+                own = held or position in given
                 if isinstance(event.value, (Tuple, List)) and len(event.value.elements) == len(event.target.elements):
                     own = self.holds(event.value.elements[position])
                 self._forget(part.id)
@@ -187,8 +94,8 @@ class Body(Names):
             self._replace(event.target.value.id, event.target.index, event.value)
 
     def _gives_tensors(self, expr: Expr) -> bool:
-        """Whether a part of a batch is provably a tensor, or a list with one: a row of a tensor, or of each field of a
-        batch of which one is used as a tensor."""
+        """Whether a part of a batch is provably a tensor, or a list with one: a row of a tensor, or the rows of all fields
+        where one of them is used as a tensor."""
         match expr:
             case CallRef(index):
                 return last_name(self.file.calls[index].func) in TENSOR_ONLY
@@ -306,7 +213,8 @@ class Body(Names):
         """Whether a list has parts of the batch: `[row for row in labels]`."""
         if len(expr.clauses) != 1 or expr.key is not None:
             return False
-        inner = Body(self.world, self.file, self.scope, self.region, self.frame)
+        inner = Storages(self.world, self.file, self.scope, self.region, self.frame)
+        inner.depth = self.depth
         inner.whole, inner.parts, inner.counters = set(self.whole), set(self.parts), set(self.counters)
         inner.follow_loop(expr.clauses[0].target, expr.clauses[0].iterable)
         return inner.holds(expr.element)
@@ -326,105 +234,42 @@ class Body(Names):
                     for argument in call.args
                 )
             return True
-        if not call.args or not self.holds(call.args[0].value):
+        if not any(self.holds(argument.value) for argument in call.args):
             return False
         for value in self.world.values.evaluate(call.func, self.world.call_site(self.file, index, self.frame)):
             if isinstance(value, External) and value.name not in copying:
                 function = FUNCTIONS.get(canonical(value.name))
-                return function is not None and function.effect == HOLDS
-        return False
+                return function is not None and function.effect == HOLDS and self.holds(call.args[0].value)
+        return None in self._given_back(index)
 
-    def collects(self, container: Expr, region: int, span: Span) -> bool:
-        """Whether the container is a list that outlives one iteration of the loop and only grows in it."""
-        made = self.file.calls[container.index].func if isinstance(container, CallRef) else None
-        inside = made is not None and last_name(made) == "setdefault"
-        if not inside and not isinstance(container, (Name, Attribute, Subscript)):
-            return False
-        site = Site(self.file, self.scope, region, span.start, self.frame)
-        values = [value for value in self.world.values.evaluate(container, site) if not isinstance(value, Const)]
-        events = self.file.scopes[self.scope].events
-        if any(event.target == container and event.detail == Operator("+") for event in events):
-            # A list to which something is added remains that list.
-            values = [value for value in values if not isinstance(value, Unknown)]
-        if not values or not all(map(grows, values)):
-            return False
-        if self.region is None and not self._is_older(container):
-            return False
-        for event in self.file.scopes[self.scope].events:
-            if not self.inside(event.region) or event.target is None:
+    def _given_back(self, index: int) -> set[int | None]:
+        """The positions in what a function of the project returns that hold a part of the batch which it is given, on
+        some path; None for the result as a whole."""
+        found: set[int | None] = set()
+        given = any(self.holds(argument.value) for argument in self.file.calls[index].args)
+        if not given or limits.BATCH_CALLS.exceeded(self.depth):
+            return found
+        for target in self.world.calls.targets(self.file, index, self.frame):
+            body = Storages(self.world, target.function.file, target.function.scope, None, target.frame)
+            body.depth = self.depth + 1
+            for event in body.statements() if not target.guessed and self.hand_to(body, target) else ():
+                value = as_display(event.value, body.file) if event.kind == "return" and event.value else None
+                if isinstance(value, Tuple):
+                    found.update(number for number, one in enumerate(value.elements) if body.holds(one))
+                elif value is not None and body.holds(value):
+                    found.add(None)
+        return found
+
+    def hand_to(self, body: Storages, target: Target) -> bool:
+        """Record what a function that is called with a batch, or with parts of one, receives; whether it does."""
+        for param in body.file.scopes[body.scope].params:
+            actual = self.world.parameters.bound(target.function, param.name, target.frame).actual
+            expr = actual.expr if actual is not None else None
+            if expr is None or not self.holds(expr):
                 continue
-            made_anew = event.target == container and not isinstance(event.detail, Operator)
-            if (made_anew and not makes_missing(event, self.file)) or (
-                event.kind == "delete" and isinstance(event.target, Subscript)
-            ):
-                return False
-        text = render(container, self.file, 200)
-        return not any(
-            (call := self.file.calls[other]).scope == self.scope
-            and isinstance(call.func, Attribute)
-            and self.inside(call.region)
-            and render(call.func.value, self.file, 200) == text
-            for name in _REMOVING
-            for other in self.file.facts.called.get(name, ())
-        )
-
-    def _is_older(self, container: Expr) -> bool:
-        """Whether a function's container exists before the function is called."""
-        while isinstance(container, (Attribute, Subscript)):
-            container = container.value
-        params = self.file.scopes[self.scope].params
-        return isinstance(container, Name) and any(one.name == container.id for one in params)
-
-    def bounded(self, region: int) -> bool:
-        """Whether a comparison in the body may end the loop by count, or select only some batches."""
-        counting = self._counters()
-        for index, entry in enumerate(self.file.facts.regions):
-            if entry.kind != "if" or entry.expr is None or not self._within(index, entry.parent):
-                continue
-            for part in walk(entry.expr, self.file):
-                if not isinstance(part, Compare):
-                    continue
-                if self.file.encloses(index, region) and not self._goes_through_batch(entry.parent):
-                    if leaves_out_one(entry.expr, entry.holds):
-                        continue
-                    return True
-                operands = [part.left, *(right for _, right in part.comparisons)]
-                if any(op in ORDERING for op, _ in part.comparisons) and any(
-                    self._counts(one, counting) for one in operands
-                ):
-                    return True
-        return False
-
-    def _goes_through_batch(self, region: int) -> bool:
-        """Whether a place is in a loop of the body, such as one over the items of a batch: a test there selects items,
-        and most batches have such items."""
-        around = (one for one in self.file.regions(region) if self.inside(one) and one != self.region)
-        return any(self.file.facts.regions[one].kind == "for" for one in around)
-
-    def _within(self, region: int, parent: int) -> bool:
-        """Whether an `if` belongs to the body."""
-        if self.region is None:
-            return self.file.scopes[self.scope].region != region and any(
-                event.region == region for event in self.file.scopes[self.scope].events
-            )
-        return self.inside(parent)
-
-    def _counters(self) -> set[str]:
-        """Names that count iterations of the loop: those that the body adds to."""
-        found = {
-            event.target.id
-            for event in self.file.scopes[self.scope].events
-            if event.target is not None
-            and isinstance(event.target, Name)
-            and isinstance(event.detail, Operator)
-            and self.inside(event.region)
-        }
-        return found - self.parts - self.whole
-
-    def _counts(self, expr: Expr, counting: set[str]) -> bool:
-        """Whether an operand is a counter, or the length of a named container that is no part of a batch."""
-        if isinstance(expr, CallRef):
-            call = self.file.calls[expr.index]
-            measured = call.args[0].value if call.func == Name("len") and call.args else None
-            return isinstance(measured, Name) and measured.id not in self.parts | self.whole
-        return isinstance(expr, Name) and expr.id in counting
+            whole = isinstance(expr, Name) and expr.id in self.whole
+            (body.whole if whole else body.parts).add(param.name)
+            if not whole and (isinstance(expr, CallRef) or (isinstance(expr, Name) and self.is_tensor(expr.id))):
+                body.tensors.add(param.name)
+        body.on_cpu = self.on_cpu
+        return bool(body.whole or body.parts)

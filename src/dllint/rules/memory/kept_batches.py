@@ -24,9 +24,9 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
+from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.held_storage import ADDING, Body
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
@@ -314,19 +314,8 @@ class _Loop(Body):
         if not any(self.holds(argument.value) for argument in self.file.calls[index].args):
             return
         for target in self.world.calls.targets(self.file, index, None):
-            function = target.function
-            body = Body(self.world, function.file, function.scope, None, target.frame)
-            for param in function.file.scopes[function.scope].params:
-                actual = self.world.parameters.bound(function, param.name, target.frame).actual
-                expr = actual.expr if actual is not None else None
-                if expr is None or not self.holds(expr):
-                    continue
-                whole = isinstance(expr, Name) and expr.id in self.whole
-                (body.whole if whole else body.parts).add(param.name)
-                if not whole and (isinstance(expr, CallRef) or (isinstance(expr, Name) and self.is_tensor(expr.id))):
-                    body.tensors.add(param.name)
-            body.on_cpu = self.on_cpu
-            if body.whole or body.parts:
+            body = Body(self.world, target.function.file, target.function.scope, None, target.frame)
+            if self.hand_to(body, target):
                 yield from ((body, kept) for event in body.statements() for kept in body.kept(event))
 
     def _counters(self) -> set[str]:

@@ -23,8 +23,8 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
 from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
+from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.graph_flow import GraphFlow
-from dllint.rules.memory.held_storage import ADDING, Body
 from dllint.span import Span
 
 if TYPE_CHECKING:

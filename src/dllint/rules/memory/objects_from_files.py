@@ -134,9 +134,14 @@ class Records(Readings):
         return self._collection(value, 0)
 
     def grouped(self, kept: Kept) -> bool:
-        """Whether an attribute keeps a dict of lists, in which records are grouped by one of their fields."""
-        inside = (self.world.mappings.values_of(value) for value in kept.values)
-        return any(isinstance(one, Display) for values in inside if values for one in values)
+        """Whether an attribute keeps a dict of lists, in which records are grouped by one of their fields, or a dict of
+        such dicts."""
+        inside, depth = list(kept.values), 0
+        while inside and not limits.CONTAINER_DEPTH.exceeded(depth):
+            inside, depth = [one for value in inside for one in self.world.mappings.values_of(value) or ()], depth + 1
+            if any(isinstance(one, Display) for one in inside):
+                return True
+        return False
 
     def _collection(self, value: Value, depth: int) -> Held | None:
         if limits.COUNTING_DEPTH.exceeded(depth):

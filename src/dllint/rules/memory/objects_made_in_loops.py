@@ -8,6 +8,7 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
+    Compare,
     Comprehension,
     Constant,
     Dict,
@@ -25,8 +26,9 @@ from dllint.inference.all_entries import inside
 from dllint.inference.entries import Change
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.index import SAME_LENGTH
-from dllint.linking.arithmetic import NUMERIC
+from dllint.linking.arithmetic import NUMERIC, ORDERING
 from dllint.linking.expressions import as_display, walk
+from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops
 from dllint.rules.memory.data_loops import DataLoops, Loop, is_counter, is_range
@@ -256,8 +258,11 @@ class MadeInLoops:
         return bool(parts) and all(self._is_plain(part, site, 0) for part in parts)
 
     def _is_row(self, expr: Expr, site: Site) -> bool:
-        """Whether an expression is one row, or one number, of a NumPy array: each time a new object."""
+        """Whether an expression is one row of a NumPy array: each time a new object. What the function compares with a
+        number is a number itself: `[one for one in chosen if sizes[one] > least]`."""
         if not isinstance(expr, Subscript) or not isinstance(expr.index, (Name, BinOp)):
+            return False
+        if expr.value in _compared(site.file, site.scope):
             return False
         values = self.world.values.evaluate(expr.value, site)
         return bool(values) and all(
@@ -323,6 +328,20 @@ class MadeInLoops:
     def _is_known_number(self, expr: Expr, site: Site) -> bool:
         values = self.world.values.evaluate(expr, site)
         return bool(values) and all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in values)
+
+
+def _compared(file: SourceFile, scope: int) -> list[Expr]:
+    """What a function takes an element of to order it: the arrays of numbers among them have no rows."""
+    tests = [one.expr for one in file.facts.regions if one.expr is not None]
+    found = [expr for expr, *_ in expressions(file, scope)]
+    compared = (part for expr in (*found, *tests) for part in walk(expr, file) if isinstance(part, Compare))
+    sides = (
+        side
+        for part in compared
+        if any(op in ORDERING for op, _ in part.comparisons)
+        for side in (part.left, *(right for _, right in part.comparisons))
+    )
+    return [side.value for side in sides if isinstance(side, Subscript) and isinstance(side.index, Name)]
 
 
 def _made_at(world: World, value: Value) -> tuple[Expr, Site] | None:

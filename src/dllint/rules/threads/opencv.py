@@ -177,8 +177,10 @@ class OpenCV:
 
     def branches(self, found: list[Uncapped]) -> Iterator[Hop]:
         """The first cv2 call that uses the pool in each other function of the same workers, which may run without the
-        nearest one: an augmentation that another branch chooses."""
+        nearest one: an augmentation that another branch chooses; and the first call in each function of another
+        library's object that uses it."""
         taken = {(one.run.file.path, one.run.scope) for one in self.uncapped}
+        called = {(one.run.file.path, one.index) for one in self.uncapped}
         for one in found:
             for run in self.project.worker_runs(one.loader):
                 if (run.root, run.entry) != (one.run.root, one.run.entry) or (run.file.path, run.scope) in taken:
@@ -188,6 +190,12 @@ class OpenCV:
                     taken.add((run.file.path, run.scope))
                     call = run.file.calls[index]
                     yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
+        for one in found if self._has_transforms else ():
+            for run in self.project.worker_runs(one.loader):
+                applied = self._transform(run) if (run.root, run.entry) == (one.run.root, one.run.entry) else None
+                if applied is not None and (run.file.path, applied[0]) not in called:
+                    called.add((run.file.path, applied[0]))
+                    yield Hop(run.file, run.file.calls[applied[0]].span, f"`{applied[1]}` starts them too")
 
     def _pool_calls(self, run: WorkerRun) -> Iterator[int]:
         for index, name in self.project.workers.external_calls(run, *_PACKAGES):
