@@ -94,7 +94,7 @@ class Storages(Names):
             self._replace(event.target.value.id, event.target.index, event.value)
 
     def _gives_tensors(self, expr: Expr) -> bool:
-        """Whether a part of a batch is provably a tensor, or a list with one: a row of a tensor, or the rows of all fields
+        """Whether a part of a batch is provably a tensor, or a list with one: a row of a tensor, or rows of all fields
         where one of them is used as a tensor."""
         match expr:
             case CallRef(index):
