@@ -51,7 +51,46 @@ def images(line: str) -> str:
     return dataset(IMAGES.format(line)).replace("import os\n", "import os\nfrom PIL import Image\n", 1)
 
 
+RECORDS = """\
+import json
+import numpy as np
+from datasets import load_dataset
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = MADE
+        self.shown = {}
+
+    def __len__(self):
+        return len(self.rows)
+
+    def load(self, path):
+        return np.asarray(Image.open(path))
+
+    def __getitem__(self, index):
+        row = TAKEN
+        STORED
+        return row
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4)
+"""
+
+
+def records(stored: str, taken: str = "self.rows[index]", made: str = "json.load(open(path))") -> str:
+    """A dataset whose items put something into their records."""
+    text = RECORDS.replace("MADE", made).replace("TAKEN", taken)
+    return text.replace("        STORED\n", "".join(f"        {line}\n" for line in stored.splitlines()))
+
+
 FOUND: dict[str, str] = {
+    "an array in the record of an item": records("row['image'] = np.load(row['path'])  # DLL304"),
+    "an image in the record of an item": records(
+        "row['image'] = self.load(row['path'])  # DLL304", made="[{'path': one} for one in open(path)]"
+    ),
+    "an array in a record that has no name": records("self.rows[index]['image'] = np.load(row['path'])  # DLL304"),
     "images that are opened": images("self.cache[path] = Image.open(path)  # DLL304"),
     "images under two names": images("image = self.cache[path] = Image.open(path)  # DLL304"),
     "images that have a name": images("image = Image.open(path)\n    self.cache[path] = image  # DLL304"),
@@ -190,6 +229,12 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "an array in a copy of the record": records("row['image'] = np.load(row['path'])", taken="dict(self.rows[index])"),
+    "a number in the record of an item": records("row['index'] = index"),
+    "a field in the record of an item": records("row['name'] = row['path'].split('/')[-1]"),
+    "an array that the item takes out again": records("row['image'] = np.load(row['path'])\nrow.pop('image')"),
+    "a record that a library makes anew": records("row['image'] = np.load(row['path'])", made="load_dataset(path)"),
+    "an array in a new dict": records("row = {**row}\nrow['image'] = np.load(row['path'])"),
     "images that are closed with their items": images(
         "self.cache[path] = Image.open(path)\nif len(self.cache) > 9:\n    self.cache.clear()"
     ),

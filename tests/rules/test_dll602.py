@@ -687,6 +687,50 @@ def build(cfg):
     assert len(told({"train.py": text, "requirements.txt": "torch==1.5\n"}, **SELECT)) == found
 
 
+PROGRAMS = {
+    "requirements.txt": "torch==1.6.0\n",
+    "data.py": HEAD
+    + dataset("None", "return np.random.rand()")
+    + "\ndef build(workers):\n    return DataLoader(Rows(), num_workers=workers)\n",
+    "spawning.py": """\
+import torch.multiprocessing as mp
+from data import build
+
+def main(model):
+    mp.set_start_method("spawn")
+    for batch in build(2):
+        model(batch).backward()
+""",
+    "train.py": """\
+from data import build
+
+def main(model):
+    for batch in build(4):
+        model(batch).backward()
+
+if __name__ == "__main__":
+    main(print)
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("", "", 1),
+        ("build(4)", "build(0)", 0),
+        ("from data", "import spawning\nfrom data", 0),
+        ("    main(print)", "    print()", 0),
+    ],
+)
+def test_a_program_that_sets_no_start_method(old: str, new: str, found: int, told: Callable[..., Any]) -> None:
+    program = PROGRAMS["train.py"].replace(old, new, 1) if old else PROGRAMS["train.py"]
+
+    findings = told({**PROGRAMS, "train.py": program}, **SELECT)
+
+    assert [one.severity for one in findings] == ["info"] * found
+
+
 STARRED = "from imgaug.augmenters import *\naugmenters = Sequential([Fliplr(0.5)])\n"
 USING = """\
 from torch.utils.data import DataLoader, Dataset

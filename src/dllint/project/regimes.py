@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.linking.conditions import path_atoms
+from dllint.linking.source import SourceFile
 from dllint.project.arrivals import Arrival, Hop
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import StartMethods
 from dllint.project.unread_loaders import only_asked
+from dllint.project.upstream import Upstream
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -95,11 +97,13 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         return
     arrivals = methods.at(site.file, site.scope, site.region, site.at)
     decided = False
+    setting: list[SourceFile] = []
     for arrival in arrivals:
         workers = loader.workers(arrival.frame)
         if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
-        decided = decided or arrival.origin.launch is None
+        if arrival.origin.launch is None:
+            setting.append(arrival.origin.file)
         replacing = _set_by_constructor(world, methods, arrival, workers)
         if replacing:
             yield Regime(replacing, "explicit", None, workers)
@@ -116,7 +120,8 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
             decided = True
             yield Regime(arrival.origin.method, "inherited", arrival, workers)
     workers = loader.workers()
-    if decided or not workers.possible:
+    other = _other_program(world, loader, setting) if setting and not decided else None
+    if decided or not workers.possible or (setting and other is None):
         return
     if context is not None:
         if not arrivals and context in ("fork", "spawn", "forkserver") and _in_all_activations(world, loader, context):
@@ -124,8 +129,26 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         return
     # Two guesses at once are too many: that the mapping sets workers, and that a target's default is in force.
     if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
-        beside = next(filter(None, (_also_called(world, methods, arrival) for arrival in arrivals)), None)
+        beside = other or next(filter(None, (_also_called(world, methods, arrival) for arrival in arrivals)), None)
         yield from (replace(one, beside=beside) for one in default_regimes(world, workers))
+
+
+def _other_program(world: World, loader: Loader, setting: list[SourceFile]) -> Hop | None:
+    """Return a call that comes to the loader in a program which imports none of the modules that set the start method:
+    the defaults are in force there."""
+    if loader.site.scope <= 0:
+        return None
+    for caller in world.calls.callers(Function(loader.file, loader.site.scope)):
+        if caller.call < 0 or caller.guessed or not loader.workers(caller.frame).possible:
+            continue
+        call = caller.file.calls[caller.call]
+        above = Upstream(world, [(caller.file, call.scope)]).calls | {(caller.file.path, caller.call)}
+        programs = {path for path, index in above if world.files[path].calls[index].scope == 0}
+        for path in sorted(programs):
+            is_program = path in world.import_graph.roots(path)
+            if is_program and world.import_graph.import_closure([path]).isdisjoint(one.path for one in setting):
+                return Hop(caller.file, call.span, "this program sets no start method: its workers start by fork")
+    return None
 
 
 def _also_called(world: World, methods: StartMethods, arrival: Arrival) -> Hop | None:

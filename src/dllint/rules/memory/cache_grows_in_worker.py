@@ -35,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     CODE,
                     cache.run.file.path,
                     cache.span,
-                    "thrown_away" if ends else "main",
+                    "record" if cache.anew else "thrown_away" if ends else "main",
                     {"cache": cache.name},
                     trace=project.trace(cache.run.run.hops),
                     statement=cache.statement,

@@ -23,6 +23,7 @@ from dllint.project.item_run import ItemRun
 from dllint.rules.memory.cache_bounds import is_bounded, is_ordering, keeps_results
 from dllint.rules.memory.cache_keys import varies_by_item
 from dllint.rules.memory.cache_variables import Beginnings, Variable
+from dllint.rules.memory.objects_from_files import Records
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ _REMOVING = frozenset({"pop", "popitem", "popleft", "clear", "move_to_end", "rem
 
 
 class _Addition(NamedTuple):
-    """A statement of worker code that puts `content` under `key` into a variable."""
+    """A statement of worker code that puts `content` under `key` into a variable. `anew`: into the record of an item,
+    each time that the item is read."""
 
     held: Variable
     key: Expr | None
@@ -41,19 +43,21 @@ class _Addition(NamedTuple):
     region: int
     span: Span
     statement: Span
+    anew: bool = False
 
 
 @dataclass(frozen=True)
 class Cache:
     """A statement that adds something per item to an attribute or module variable and never removes it.
 
-    `name` is "Rows.cache" or "CACHE".
+    `name` is "Rows.cache" or "CACHE". `anew`: it puts what it loads into the record of an item, each time.
     """
 
     name: str
     run: ItemRun
     span: Span
     statement: Span
+    anew: bool = False
 
 
 class Caches:
@@ -98,6 +102,8 @@ class Caches:
                         continue
                     if self._is_once(run) or self._is_small(run, one.content, one.span):
                         continue
+                    if one.anew and not (self._is_loaded(one, where) and self._has_records(holder, held.name)):
+                        continue
                     if any(self._removes(other, held, holder != value and id(other) not in own, own) for other in runs):
                         continue
                     if held.record or (
@@ -106,7 +112,7 @@ class Caches:
                         else self._beginnings.starts_empty(value, holder, held)
                     ):
                         seen.add(known)
-                        yield Cache(self._label(way, held), run, one.span, one.statement)
+                        yield Cache(self._label(way, held), run, one.span, one.statement, one.anew)
                 plain = holder == value and not run.receiver
                 if (id(run) in own or plain) and keeps_results(self.world, run):
                     name = run.file.scopes[run.scope].name
@@ -139,16 +145,14 @@ class Caches:
             held = self._variable(run, store.base, own)
             key: Expr | None = store.key
             record = None if held else self._record(run, store.base)
-            if (
-                record is not None
-                and self._is_missing(run, store.event.region)
-                and not self._is_field(run, store.value)
-            ):
-                # `self.samples[index]["image"] = image`, if there is none yet
+            if record is not None and not self._is_field(run, store.value):
+                # `self.samples[index]["image"] = image`, if there is none yet, or each time
                 held, key = self._variable(run, record.value, own), record.index
                 held = held._replace(record=True) if held is not None and not held.file else None
             if held:
-                yield _Addition(held, key, store.value, store.event.region, store.event.span, store.event.span)
+                region, span = store.event.region, store.event.span
+                anew = record is not None and not self._is_missing(run, region)
+                yield _Addition(held, key, store.value, region, span, span, anew)
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
             if not isinstance(call.func, Attribute) or call.func.attr not in _ADDING or not call.args:
@@ -298,6 +302,21 @@ class Caches:
         parts = self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else (value,)
         openers = map(self.project.ask(Handles).opener, parts)
         return any(one is not None and "load" not in one.ends for one in openers)
+
+    def _is_loaded(self, one: _Addition, site: Site) -> bool:
+        """Whether the content is an array or tensor that is read from a file, or computed from one."""
+        assert one.content is not None
+        array = self.project.arrays.computed(one.content, site, many=True)
+        return array is not None and array.source == "file"
+
+    def _has_records(self, holder: Instance, attr: str) -> bool:
+        """Whether an attribute is a list or dict in memory, so that what is written to its records stays there."""
+        kept = [one for one in self.project.datasets.kept(holder) if one.attr == attr]
+        return bool(kept) and all(
+            all(isinstance(value, (Display, Mapping)) for value in one.values)
+            or self.project.ask(Records).kept(one) is not None
+            for one in kept
+        )
 
     def _removes(self, run: ItemRun, held: Variable, outside: bool, own: Set[int]) -> bool:
         """Whether a function that workers run removes something from the cache, or replaces the cache.
