@@ -130,10 +130,13 @@ def _conda(text: str, path: str) -> Iterator[Declared]:
 
 
 def _image(text: str, path: str) -> Iterator[Declared]:
+    installed = list(_installed(text, "environment", path))
+    yield from installed
     for image in _IMAGE.findall(text):
         found = _TAGGED.match(image)
-        if found is not None:
-            package = "python" if found["name"] == "python" else "torch"
+        package = "" if found is None else "python" if found["name"] == "python" else "torch"
+        # What the image brings is replaced by what is installed in it.
+        if found is not None and all(one.package != package for one in installed):
             yield Declared(package, f"=={found['version']}.*", "", "environment", path)
 
 
@@ -145,9 +148,14 @@ def _notes(text: str, path: str) -> Iterator[Declared]:
 
 
 def _commands(text: str, path: str) -> Iterator[Declared]:
+    return _installed(text, "command", path)
+
+
+def _installed(text: str, kind: Kind, path: str) -> Iterator[Declared]:
+    """Yield what the commands of a script install."""
     for one in named_versions(_COMMENT.sub("", text)):
         if not one.said:
-            yield from _lines((one.requirement,), "command", path)
+            yield from _lines((one.requirement,), kind, path)
 
 
 def _setup(text: str, path: str) -> Iterator[Declared]:

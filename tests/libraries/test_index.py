@@ -60,7 +60,7 @@ def test_an_opened_file_stands_in_all_tables_by_one_declaration() -> None:
 @pytest.mark.parametrize(
     ("kind", "word"),
     [
-        *[("launching", word) for word in (b"spawn", b"Pool(", b"ProcessPoolExecutor", b"TorchTrainer", b"Trainer(")],
+        *[("launching", word) for word in (b"spawn", b"Pool(", b"ProcessPool", b"TorchTrainer", b"Trainer(")],
         *[("loading", word) for word in (b"DataLoader", b"Dataset", b"NeighborLoader", b"num_workers", b"flashy")],
         *[("in_workers", word) for word in (b"cv2", b"default_rng", b".Generator(", b"import Generator")],
         *[("nearby", word) for word in (b"lambda", b"pyarrow", b"Lock(")],

@@ -478,3 +478,27 @@ def test_changed_for_processes(files: dict[str, str], findings: Callable[..., An
 @pytest.mark.parametrize("files", UNCHANGED_IN_PROCESSES.values(), ids=UNCHANGED_IN_PROCESSES)
 def test_not_changed_for_processes(files: dict[str, str], findings: Callable[..., Any]) -> None:
     assert findings(files, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("pool", "found"),
+    [("ProcessPool(4)", 1), ("ProcessPool(4, context=get_context('fork'))", 0), ("ThreadPool(4)", 0)],
+)
+def test_a_pool_of_pebble(pool: str, found: int, told: Callable[..., Any]) -> None:
+    text = f"""\
+from multiprocessing import get_context
+from pebble import ProcessPool, ThreadPool
+
+def work(row):
+    return loader[row]
+
+def main():
+    global loader
+    loader = [1, 2]
+    with {pool} as pool:
+        pool.map(work, [0, 1])
+
+if __name__ == "__main__":
+    main()
+"""
+    assert len(told({"work.py": text}, select=["DLL110"])) == found

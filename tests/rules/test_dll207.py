@@ -22,6 +22,18 @@ def work(rows):
         }
         for method in ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async")
     },
+    **{
+        f"a lambda for a pool of Pebble, {call}": {
+            "work.py": f"""\
+from pebble import ProcessPool
+
+def work(rows):
+    with ProcessPool(max_workers=2) as pool:
+        pool.{call}  # DLL207
+"""
+        }
+        for call in ("map(lambda row: row, rows)", "schedule(lambda row: row, args=(1,))", "submit(lambda: 1, None)")
+    },
     "keyword, of torch's pool, partial": {
         "work.py": """\
 from functools import partial

@@ -93,3 +93,89 @@ def test_each_class_that_may_be_the_base(told: Callable[..., Any]) -> None:
     lines = {one.span.line for one in found} | {place.span.line for one in found for place in one.related}
     assert {22, 26} <= lines
     assert 30 not in lines
+
+
+COMPOSED = """\
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+class Compose:
+    def __init__(self, transforms):
+        self.transforms = transforms
+    def __call__(self, image):
+        for transform in self.transforms:
+            image = transform(image)
+        return image
+
+class Scale:
+    def __call__(self, image):
+        return image / 255
+
+class Convert:
+    def __call__(self, image):
+        return cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
+
+class Distort:
+    def __init__(self):
+        self.parts = [Convert(), Scale()]
+    def __call__(self, image):
+        INNER
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = Compose([Distort(), Scale()])
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return self.transform(index)
+
+def build():
+    return DataLoader(Rows(), num_workers=4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "found"),
+    [
+        ("return Compose(self.parts)(image)", True),
+        ("parts = Compose(self.parts[:-1])\n        return parts(image)", True),
+        ("return Compose([Scale(), Compose([Convert()])])(image)", True),
+        ("return Compose(self.parts[1:])(image)", False),
+        ("return Compose([Scale()])(image)", False),
+    ],
+)
+def test_compositions_inside_one_another(inner: str, found: bool, told: Callable[..., Any]) -> None:
+    places = [one.span.line for one in told({"train.py": COMPOSED.replace("INNER", inner)}, **SELECT)]
+
+    assert places == ([18] if found else [])
+
+
+WAYS = """\
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, large):
+        self.large = large
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        image = cv2.imread(str(index))
+        if image.shape[0] > self.large:
+            image = cv2.resize(image, (2048, 2048))
+            image = cv2.GaussianBlur(image, (5, 5), 0)
+        else:
+            image = cv2.pyrUp(image)
+        image = cv2.warpAffine(image, None, (512, 512))
+        return cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
+
+def build(options):
+    return DataLoader(Rows(options.large), num_workers=4)
+"""
+
+
+def test_each_way_through_a_function(told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": WAYS}, **SELECT)
+
+    also = [place.span.line for place in found.related if place.message.endswith("starts them too")]
+    assert (found.span.line, also) == (12, [15, 16])

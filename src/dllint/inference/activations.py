@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, Name
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
+from dllint.linking.reads import ScopeRef
 from dllint.linking.source import SourceFile
 
 Given = frozenset[tuple[str, int]]
@@ -71,22 +72,27 @@ class Activations:
             return NOTHING
         found: set[tuple[str, int]] = set()
         for name in sorted(names):
+            own = [name] == [one.name for one in file.scopes[scope].params[:1]] and file.method_of(scope) is not None
             for value in self.world.values.evaluate(Name(name), Site(file, scope, 0, (0, 0), frame)):
                 while isinstance(value, Partial):
                     value = value.function
                 if isinstance(value, Function):
                     found.add(value.key)
                 elif isinstance(value, Instance) and isinstance(value.of, Class):
-                    found.add(value.of.key)
+                    # Objects of one class call what each of them keeps.
+                    alone = own and value.file is not None
+                    found.add((value.file.path, value.call) if alone and value.file is not None else value.of.key)
         return frozenset(found)
 
     def _needed(self) -> dict[tuple[str, int], set[str]]:
         """Return, per scope, the parameters (its own and those of enclosing functions) that it calls or passes on to be
-        called."""
+        called, and the object itself if the scope calls all elements of an attribute."""
         if self._names is None:
             self._names = {}
             found: set[_Parameter] = set()
             for file in self.world.files.values():
+                for scope, name in file.derived(composed):
+                    self._names.setdefault((file.path, int(scope)), set()).add(name)
                 for name in file.derived(called_parameters):
                     for index in file.facts.called[name]:
                         if isinstance(file.calls[index].func, Name):
@@ -131,3 +137,21 @@ def called_parameters(file: SourceFile) -> list[str]:
     """Return the names of parameters of a file that are also names of what it calls."""
     params = {param.name for scope in file.scopes for param in scope.params}
     return sorted(name for name in params if name in file.facts.called)
+
+
+def composed(file: SourceFile) -> list[tuple[ScopeRef, str]]:
+    """Return the methods of a file that call each element of an attribute, `for one in self.transforms: row =
+    one(row)`, each with the name of its object."""
+    found: list[tuple[ScopeRef, str]] = []
+    for scope, entry in enumerate(file.scopes):
+        if file.method_of(scope) is None or not entry.params:
+            continue
+        own = Name(entry.params[0].name)
+        for event in entry.events_of("for"):
+            called = isinstance(event.target, Name) and event.target.id in file.facts.called
+            if not called or not isinstance(event.value, Attribute) or event.value.value != own:
+                continue
+            assert isinstance(event.target, Name)
+            if any(file.calls[index].scope == scope for index in file.facts.called[event.target.id]):
+                found.append((ScopeRef(scope), own.id))
+    return found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dllint.project.loaders import Loader
     from dllint.project.model import Project
 
-PICKLING = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.")
+PICKLING = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.", "pebble.")
 """The launchers that pickle a function by its name; others, such as loky, send functions of the main program whole."""
 
 

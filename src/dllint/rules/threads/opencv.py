@@ -176,26 +176,35 @@ class OpenCV:
         return Hop(file, call.span, f"`{render(call.func, file)}`, the first cv2 call in these workers")
 
     def branches(self, found: list[Uncapped]) -> Iterator[Hop]:
-        """The first cv2 call that uses the pool in each other function of the same workers, which may run without the
-        nearest one: an augmentation that another branch chooses; and the first call in each function of another
+        """The first cv2 call that uses the pool on each other way through the same workers' code, which may run without
+        the nearest one: an augmentation that another branch chooses; and the first call in each function of another
         library's object that uses it."""
-        taken = {(one.run.file.path, one.run.scope) for one in self.uncapped}
+        taken: set[tuple[str, int]] = set()
         called = {(one.run.file.path, one.index) for one in self.uncapped}
         for one in found:
             for run in self.project.worker_runs(one.loader):
                 if (run.root, run.entry) != (one.run.root, one.run.entry) or (run.file.path, run.scope) in taken:
                     continue
-                index = next(self._pool_calls(run), None)
-                if index is not None:
-                    taken.add((run.file.path, run.scope))
-                    call = run.file.calls[index]
-                    yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
+                taken.add((run.file.path, run.scope))
+                for index in self._ways(run):
+                    if (run.file.path, index) not in called:
+                        call = run.file.calls[index]
+                        yield Hop(run.file, call.span, f"`{render(call.func, run.file)}` starts them too")
         for one in found if self._has_transforms else ():
             for run in self.project.worker_runs(one.loader):
                 applied = self._transform(run) if (run.root, run.entry) == (one.run.root, one.run.entry) else None
                 if applied is not None and (run.file.path, applied[0]) not in called:
                     called.add((run.file.path, applied[0]))
                     yield Hop(run.file, run.file.calls[applied[0]].span, f"`{applied[1]}` starts them too")
+
+    def _ways(self, run: WorkerRun) -> list[int]:
+        """The cv2 calls of a function that use the pool and that may be its first: no other one always runs before."""
+        found: list[int] = []
+        for index in self._pool_calls(run):
+            region = run.file.calls[index].region
+            if not any(run.file.encloses(run.file.calls[other].region, region) for other in found):
+                found.append(index)
+        return found
 
     def _pool_calls(self, run: WorkerRun) -> Iterator[int]:
         for index, name in self.project.workers.external_calls(run, *_PACKAGES):
