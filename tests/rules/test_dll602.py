@@ -692,6 +692,22 @@ def build(cfg):
     assert len(told({"train.py": text, "requirements.txt": "torch==1.5\n"}, **SELECT)) == found
 
 
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [
+        ("detectron2.data.build.worker_init_reset_seed", 0),
+        ("partial(torch.manual_seed)", 1),
+        ("torch.manual_seed", 1),
+        ("None", 1),
+    ],
+)
+def test_numpy_that_a_function_of_a_library_may_seed(start: str, found: int, told: Callable[..., Any]) -> None:
+    text = HEAD + "from functools import partial\nimport detectron2.data.build\n"
+    text += dataset("None", "return np.random.rand()") + LOADER.replace("=2)", f"=2, worker_init_fn={start})")
+
+    assert len(told({"train.py": text, "requirements.txt": "torch==1.5\n"}, **SELECT)) == found
+
+
 PROGRAMS = {
     "requirements.txt": "torch==1.6.0\n",
     "data.py": HEAD

@@ -15,20 +15,25 @@ WITHOUT_POOL = frozenset(
         *("getGaussianKernel", "getStructuringElement", "projectPoints", "solvePnP", "perspectiveTransform"),
         *("boundingRect", "minAreaRect", "boxPoints", "contourArea", "arcLength", "convexHull", "approxPolyDP"),
         *("fitEllipse", "minEnclosingCircle", "pointPolygonTest", "moments", "clipLine", "intersectConvexConvex"),
+        *("isContourConvex", "minEnclosingTriangle", "fitLine", "matchShapes", "undistortPoints", "triangulatePoints"),
+        *("convertPointsToHomogeneous", "convertPointsFromHomogeneous", "decomposeProjectionMatrix", "RQDecomp3x3"),
+        *("decomposeHomographyMat", "findHomography", "estimateAffinePartial2D", "getOptimalNewCameraMatrix"),
+        *("composeRT", "solvePnPRansac", "invert", "determinant", "gemm", "transform"),
         # Drawing
         *("drawContours", "rectangle", "circle", "line", "arrowedLine", "polylines", "fillPoly", "fillConvexPoly"),
-        *("ellipse", "putText", "getTextSize"),
+        *("ellipse", "putText", "getTextSize", "drawMarker"),
         # Pixels that are moved, or worked out one by one
         *("copyMakeBorder", "flip", "rotate", "transpose", "split", "merge", "hconcat", "vconcat", "copyTo"),
         *("extractChannel", "insertChannel", "mixChannels", "add", "addWeighted", "subtract", "multiply", "absdiff"),
         *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "compare", "inRange", "convertScaleAbs"),
-        *("minMaxLoc", "norm", "mean", "meanStdDev", "countNonZero"),
+        *("minMaxLoc", "norm", "mean", "meanStdDev", "countNonZero", "normalize", "sumElems", "integral", "magnitude"),
+        *("cartToPolar", "polarToCart", "max", "pow", "repeat", "floodFill"),
     ]
 )
 """Last names of cv2 calls that start no thread pool worth capping: input and output, settings, and functions that work
 in the calling thread alone. For the last group, no thread was seen after a call on 4000 × 3000 pixels with
-`setNumThreads(4)` (OpenCV 5.0.0, pthreads); `cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold`
-started three."""
+`setNumThreads(4)` (OpenCV 5.0.0, pthreads), and none for the others on 1,000 points or small matrices (also 4.10.0);
+`cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold` started three."""
 SMALL = 256 * 256
 """Pixels up to which some functions work in the calling thread alone."""
 ALONE_IF_SMALL = frozenset({"cvtColor", "threshold", "erode", "dilate", "filter2D", "medianBlur"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, External, Function, Instance, Site, Unknown, Value
+from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Unknown, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
@@ -228,7 +228,10 @@ class Generators:
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
         """Calls in worker code that draw from numpy's global generator, unless worker code seeds it."""
-        if loader.api.seeds or loader.api.forks or self._hidden_start(loader):
+        # A framework that makes the loader seeds the global generators of its workers, as its `worker_init_fn` may.
+        if loader.api.seeds or loader.api.forks or any(map(_may_seed, loader.argument("worker_init_fn").values)):
+            return []
+        if self._hidden_start(loader):
             return []
         runs = self.starts.runs(loader)
         found: list[tuple[WorkerRun, int]] = []
@@ -256,3 +259,13 @@ class Generators:
             for name in ENTRIES
             if (method := self.world.hierarchy.method(value.of, name)) is not None
         }
+
+
+def _may_seed(start: Value) -> bool:
+    """Whether a `worker_init_fn` is a function of a library that may seed NumPy."""
+    while isinstance(start, Partial):
+        start = start.function
+    if not isinstance(start, External):
+        return False
+    seeder = SEEDERS.get(canonical(start.name))
+    return seeder is None or "numpy" in seeder.families
