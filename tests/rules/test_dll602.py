@@ -661,6 +661,10 @@ def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callabl
             "torch 1.4 in requirements.txt",
         ),
         (
+            {"requirements.txt": "torch==1.4\n", "environment.yml": "dependencies:\n- pytorch=2\n"},
+            "torch 1.4 in requirements.txt",
+        ),
+        (
             {"INSTALL.md": "PyTorch 1.6.0 or PyTorch 1.8.0, we recommend `PyTorch >= 1.8.0`\n"},
             "torch 1.6 in INSTALL.md",
         ),

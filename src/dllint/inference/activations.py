@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
+from dllint.linking.expressions import walk
 from dllint.linking.reads import ScopeRef
 from dllint.linking.source import SourceFile
 
@@ -148,10 +149,13 @@ def composed(file: SourceFile) -> list[tuple[ScopeRef, str]]:
             continue
         own = Name(entry.params[0].name)
         for event in entry.events_of("for"):
-            called = isinstance(event.target, Name) and event.target.id in file.facts.called
-            if not called or not isinstance(event.value, Attribute) or event.value.value != own:
+            iterated = event.value
+            if isinstance(iterated, CallRef):
+                # `enumerate(self.transforms)`
+                iterated = next((one.value for one in file.calls[iterated.index].args), None)
+            if not isinstance(iterated, Attribute) or iterated.value != own or event.target is None:
                 continue
-            assert isinstance(event.target, Name)
-            if any(file.calls[index].scope == scope for index in file.facts.called[event.target.id]):
+            names = [part.id for part in walk(event.target, file) if isinstance(part, Name)]
+            if any(file.calls[index].scope == scope for name in names for index in file.facts.called.get(name, ())):
                 found.append((ScopeRef(scope), own.id))
     return found

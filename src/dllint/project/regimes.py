@@ -100,10 +100,10 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
     setting: list[SourceFile] = []
     for arrival in arrivals:
         workers = loader.workers(arrival.frame)
+        if workers.possible and arrival.origin.launch is None:
+            setting.append(arrival.origin.file)
         if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
-        if arrival.origin.launch is None:
-            setting.append(arrival.origin.file)
         replacing = _set_by_constructor(world, methods, arrival, workers)
         if replacing:
             yield Regime(replacing, "explicit", None, workers)

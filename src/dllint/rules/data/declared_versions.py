@@ -86,7 +86,7 @@ class DeclaredVersions:
         others = [
             f"{_shown(max(version for _, version in parts))} in {self.project.shown(one.path)}"
             for one, parts in found
-            if one not in below and max(version for _, version in parts) >= limit
+            if one not in below and max((version for _, version in parts), default=()) >= limit
         ]
         text = self._text(below[0], limit)
         return Old(f"{text} (but {others[0]})" if others else text, True)
