@@ -66,6 +66,7 @@ class MadeInLoops:
         self.datasets = datasets
         self.world = datasets.world
         self.loops = DataLoops(datasets)
+        self._compared: dict[tuple[SourceFile, int], list[Expr]] = {}
 
     def made(self, value: Value) -> _Place | None:
         """Where a list gets a new object, or a dict a new number as a key, per pass of loops over data; None if none
@@ -262,13 +263,15 @@ class MadeInLoops:
         number is a number itself: `[one for one in chosen if sizes[one] > least]`."""
         if not isinstance(expr, Subscript) or not isinstance(expr.index, (Name, BinOp)):
             return False
-        if expr.value in _compared(site.file, site.scope):
-            return False
         values = self.world.values.evaluate(expr.value, site)
-        return bool(values) and all(
+        arrays = bool(values) and all(
             isinstance(one, Instance) and isinstance(one.of, External) and one.of.name.startswith("numpy.")
             for one in values
         )
+        place = (site.file, site.scope)
+        if arrays and place not in self._compared:
+            self._compared[place] = _compared(*place)
+        return arrays and expr.value not in self._compared[place]
 
     def _is_made_beside(self, value: Value, site: Site) -> bool:
         """Whether a loop in the same function makes a new value each time."""
