@@ -81,8 +81,7 @@ class Activations:
                     found.add(value.key)
                 elif isinstance(value, Instance) and isinstance(value.of, Class):
                     # Objects of one class call what each of them keeps.
-                    alone = own and value.file is not None
-                    found.add((value.file.path, value.call) if alone and value.file is not None else value.of.key)
+                    found.add((value.file.path, value.call) if own and value.file is not None else value.of.key)
         return frozenset(found)
 
     def _needed(self) -> dict[tuple[str, int], set[str]]:
