@@ -32,6 +32,7 @@ from dllint.observation import (
     Trial,
     Worker,
 )
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from conftest import Recorded
@@ -123,6 +124,13 @@ def test_descriptors_of_a_process_with_a_pool(run: Recorded, fds: int, verdict: 
     run.records[0] = replace(run.records[0], lines=True)
     run.add(Line, path=run.path, line=13).add(Sample, fds=fds, by="launcher").add(Sample, fds=14, by="launcher")
     assert run.judged(run.finding("DLL308"))[0] == verdict
+
+
+def test_losses_that_a_loop_without_workers_keeps(run: Recorded) -> None:
+    run.records[0] = replace(run.records[0], lines=True)
+    run.loader(workers=0).add(Line, path=run.path, line=15)
+    kept = run.finding("DLL310", Span(15, 8, 15, 12))
+    assert run.judged(kept) == ("inconclusive", "graphs are not counted")
 
 
 @pytest.mark.parametrize(
