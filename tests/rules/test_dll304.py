@@ -85,7 +85,25 @@ def records(stored: str, taken: str = "self.rows[index]", made: str = "json.load
     return text.replace("        STORED\n", "".join(f"        {line}\n" for line in stored.splitlines()))
 
 
+def filled(stored: str, call: str = "self.fill(row)") -> str:
+    """The same, where another method of the dataset or a function gets the record."""
+    whole = records(f"row = {call}").replace("row = self.rows[index]", "taken = self.rows[index]")
+    body = f"{stored}\n{{indent}}return one"
+    of_self = "self.fill" in call
+    method = f"    def fill(self, one):\n        {body.format(indent=' ' * 8)}\n\n    def load("
+    function = f"def fill(one):\n    {body.format(indent=' ' * 4)}\n\n\ndef build("
+    changed = whole.replace("    def load(", method) if of_self else whole.replace("def build(", function)
+    return changed.replace("(row)", "(taken)")
+
+
 FOUND: dict[str, str] = {
+    "an array in a record that a method gets": filled("one['image'] = np.load(one['path'])  # DLL304"),
+    "an array in a record that a method gets by name": filled(
+        "one['image'] = np.load(one['path'])  # DLL304", "self.fill(one=self.rows[index])"
+    ),
+    "an array in a record that a function gets": filled(
+        "one['image'] = np.load(one['path'])  # DLL304", "fill(self.rows[index])"
+    ),
     "an array in the record of an item": records("row['image'] = np.load(row['path'])  # DLL304"),
     "an image in the record of an item": records(
         "row['image'] = self.load(row['path'])  # DLL304", made="[{'path': one} for one in open(path)]"
@@ -229,6 +247,11 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "an array in a copy that a method gets": filled("one['image'] = np.load(one['path'])", "self.fill(dict(row))"),
+    "an array in a copy that a method makes": filled("one = dict(one); one['image'] = np.load(one['path'])"),
+    "an array that the item takes out of what a method filled": filled(
+        "one['image'] = np.load(one['path'])", "self.fill(row)\nself.rows[index].pop('image')"
+    ),
     "an array in a copy of the record": records("row['image'] = np.load(row['path'])", taken="dict(self.rows[index])"),
     "a number in the record of an item": records("row['index'] = index"),
     "a field in the record of an item": records("row['name'] = row['path'].split('/')[-1]"),

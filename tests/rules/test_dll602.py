@@ -1005,3 +1005,17 @@ def test_where_a_generator_that_is_handed_on_is_created(told: Callable[..., Any]
     assert [(one.span.line, one.message) for one in finding.related if one.message.startswith("created")] == [
         (line, "created here")
     ]
+
+
+def test_where_a_dataset_keeps_what_another_file_creates(told: Callable[..., Any]) -> None:
+    augmenter = "import imgaug.augmenters as iaa\n\ndef augment(p):\n    return iaa.Sequential([iaa.Fliplr(p)])\n"
+    text = HEAD + "from augmenter import augment\n" + IMGAUG.replace("AUG", "augment(0.5)") + LOADER
+
+    (finding,) = told({"augmenter.py": augmenter, "train.py": text}, **SELECT)
+
+    line = text[: text.index("augment(0.5)")].count("\n") + 1
+    kept = [(one.path, one.span.line) for one in finding.related if one.message == "the dataset keeps it here"]
+    assert (finding.path.endswith("augmenter.py"), [(path.endswith("train.py"), at) for path, at in kept]) == (
+        True,
+        [(True, line)],
+    )

@@ -48,7 +48,31 @@ RECORD = (
     "    @property\n    def centres(self):\n        return self.boxes.mean(0)\n"
 )
 
+COCO = "COCO(path)"
+KIT = "\nfrom pycocotools.coco import COCO\n"
+
+
+def annotated(item: str) -> str:
+    """The same, with the annotations of COCO."""
+    return dataset(item + "\nreturn rows", data=COCO, before=KIT)
+
+
+TAKING = "rows = self.data.loadAnns(self.data.getAnnIds(index))\n"
+
 FOUND: dict[str, str] = {
+    "of annotations that a library lists": annotated(
+        TAKING + "for row in rows:  # DLL614\n    box = row['bbox']\n    box[2] += box[0]"
+    ),
+    "of annotations by image": annotated(
+        "rows = self.data.imgToAnns[index]  # DLL614\nfor row in rows:\n    row['bbox'][2] += row['bbox'][0]"
+    ),
+    "of annotations by number": annotated("rows = self.data.anns[index]  # DLL614\nrows['bbox'][2] += rows['bbox'][0]"),
+    "of some annotations": annotated(
+        TAKING + "rows = [one for one in rows if one['area'] > 0]\nfor row in rows:  # DLL614\n    row['bbox'][2] += 3"
+    ),
+    "of sorted annotations": annotated(
+        TAKING + "rows = sorted(rows, key=len)\nfor row in list(rows[:9]):  # DLL614\n    row['bbox'][2] += 3"
+    ),
     "a column of an array of a list": dataset(COLUMN),
     "of an array": dataset(COLUMN, data="np.load(path)"),
     "of a tensor": dataset(COLUMN, data="torch.from_numpy(np.load(path))"),
@@ -190,6 +214,19 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a new list of annotations": annotated(TAKING + "rows += [{}]\nrows.append({})\nrows[0] = None"),
+    "a copy of annotations": annotated(TAKING + "for row in copy.deepcopy(rows):\n    row['bbox'][2] += 3"),
+    "copies of annotations": annotated(
+        TAKING + "rows = [dict(one, bbox=list(one['bbox'])) for one in rows]\nfor row in rows:\n    row['bbox'][2] += 3"
+    ),
+    "a copy of a box": annotated(TAKING + "for row in rows:\n    box = list(row['bbox'])\n    box[2] += box[0]"),
+    "numbers of a box": annotated(TAKING + "for row in rows:\n    x, y, w, h = row['bbox']\n    w += x"),
+    "an array of boxes": annotated(
+        TAKING + "boxes = np.array([one['bbox'] for one in rows])\nboxes[:, 2:] += boxes[:, :2]"
+    ),
+    "a field that annotations get each time": annotated(
+        TAKING + "for row in rows:\n    row['corner'] = row['bbox'][0] + 3"
+    ),
     "a copy": dataset("row = self.data[index].copy()\nrow[:, 0] -= 1\nreturn row"),
     "a clone": dataset("row = self.data[index].clone()\nrow[:, 0] -= 1\nreturn row", data="torch.zeros(9, 3, 3)"),
     "a deep copy": dataset("row = copy.deepcopy(self.data[index])\nrow[:, 0] -= 1\nreturn row"),

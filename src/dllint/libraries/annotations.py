@@ -3,8 +3,8 @@ nuscenes-devkit 1.1, lyft_dataset_sdk 0.0.8 (their sources)."""
 
 from dllint.libraries.facets import Library
 
-_COCO = ("anns", "imgs", "dataset", "imgToAnns", "loadAnns", "loadImgs")
-_LVIS = ("anns", "imgs", "dataset", "img_ann_map", "load_anns", "load_imgs")
+_COCO = ("anns", "imgs", "dataset", "imgToAnns")
+_LVIS = ("anns", "imgs", "dataset", "img_ann_map")
 _NUSCENES = (
     *("sample", "sample_data", "sample_annotation", "instance", "scene", "ego_pose", "calibrated_sensor"),
     *("category", "attribute", "visibility", "sensor", "log", "map"),
@@ -15,12 +15,18 @@ _KITS = {
     "nuscenes.nuscenes.NuScenes": _NUSCENES,
     "lyft_dataset_sdk.lyftdataset.LyftDataset": _NUSCENES,
 }
-"""Classes that read a file whole, each with the attributes and methods that hold a list or dict of records."""
+"""Classes that read a file whole, each with the attributes that hold a list or dict of records."""
+_LISTING = {"pycocotools.coco.COCO": ("loadAnns", "loadImgs"), "lvis.LVIS": ("load_anns", "load_imgs")}
+"""Methods that return a new list of the same records."""
+
+HELD = frozenset(f"{kit}().{part}" for kit, parts in _KITS.items() for part in parts)
+"""Attributes whose value is a list or dict of records, by name."""
 
 LIBRARY = Library(
     readers={
         **dict.fromkeys(_KITS, "table"),
-        **{f"{kit}().{part}": "records" for kit, parts in _KITS.items() for part in parts},
+        **dict.fromkeys(HELD, "records"),
+        **{f"{kit}().{method}": "records" for kit, methods in _LISTING.items() for method in methods},
     },
     aliases={
         "lvis.lvis.LVIS": "lvis.LVIS",

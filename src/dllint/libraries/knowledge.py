@@ -41,6 +41,7 @@ from dllint.libraries import (
     texts,
     without_results,
 )
+from dllint.libraries.annotations import HELD
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.configurable import from_configuration
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
@@ -269,6 +270,8 @@ class Libraries:
             return self.named.defined(name)
         if f"{index.canonical(value.of.name).rstrip('[]')}().{name}" in index.MAPS_ITSELF:
             return (value,)
+        if (part := f"{index.canonical(value.of.name)}().{name}") in HELD:
+            return (Instance(External(part), value.file, value.call, value.frame),)
         return self.inherited.find(value, name)
 
     def member(self, owner: External | Class | Function, name: str) -> Values:

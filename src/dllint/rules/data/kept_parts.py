@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import (
     Attribute,
     CallRef,
+    Comprehension,
     Constant,
     Element,
     IfExp,
@@ -36,7 +37,7 @@ from dllint.inference.values import (
     Value,
 )
 from dllint.libraries.facets import HOLDS
-from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, MAKERS, METHODS, canonical
+from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, MAKERS, METHODS, READERS, canonical
 from dllint.libraries.numpy import VIEWS
 from dllint.libraries.records import LINES, OPAQUE, RECORDS, form
 from dllint.linking.bindings import Binding
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _WHOLE_FILE = "torch.load"
+_COLLECTIONS = frozenset({"container", "unpickled", "listed"})
+_LISTING = frozenset({Name("list"), Name("tuple"), Name("sorted"), Name("reversed")})
+"""Functions that make a new list of the same elements."""
 _SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_split", "split_with_sizes"})
 """Functions and methods that return several views."""
 _CONVERTING = frozenset({"asarray", "as_tensor"})
@@ -91,7 +95,7 @@ class KeptParts:
             case Attribute(base, attr):
                 part = self.of(base, site, depth)
                 if part is None or (part.kind == "object" and not part.depth):
-                    return self._kept_as(base, attr, expr, site)
+                    return self._kept_as(base, attr, expr, site) or self._given_out(base, attr, site, "container")
                 if part.kind == "object":
                     return None if self._computes(base, attr, site) else self._inside(part, expr, site)
                 if attr not in ATTRIBUTES:
@@ -112,6 +116,8 @@ class KeptParts:
                 return self._result(expr, site, depth)
             case Walrus():
                 return self.of(expr.value, site, depth)
+            case Comprehension("list", None, Name() as element, ((target, iterable, _),)) if element == target:
+                return self._listed(iterable, site, depth)
             case IfExp():
                 decided = self.world.values.truth(self.world.values.evaluate(expr.test, site))
                 ways = [part for part, on in ((expr.body, True), (expr.orelse, False)) if decided in (None, on)]
@@ -161,6 +167,28 @@ class KeptParts:
     # What objects keep
 
     def _kept_as(self, base: Expr, attr: str, expr: Expr, site: Site) -> Part | None:
+        holder = self._holder(base, attr, site)
+        kind = self._kind(expr, site) if holder is not None else None
+        if holder is None or kind is None:
+            return None
+        return Part(holder, attr, kind, arrayed=kind in ("array", "tensor"), in_tensor=kind == "tensor")
+
+    def _given_out(self, base: Expr, attr: str, site: Site, kind: Kind) -> Part | None:
+        """The records that a library's object keeps, by the attribute or method that gives them out:
+        `self.coco.imgToAnns`."""
+        if not isinstance(base, Attribute) or (holder := self._holder(base.value, base.attr, site)) is None:
+            return None
+        values = self.world.values.evaluate(base, site)
+        keeps = (
+            isinstance(one, Instance)
+            and isinstance(one.of, External)
+            and READERS.get(f"{canonical(one.of.name)}().{attr}") == RECORDS
+            for one in values
+        )
+        return Part(holder, base.attr, kind) if values and all(keeps) else None
+
+    def _holder(self, base: Expr, attr: str, site: Site) -> Class | None:
+        """The class of the object that keeps something as an attribute."""
         if attr in self.set_by_items:
             return None
         owners = self.world.values.evaluate(base, site)
@@ -170,12 +198,7 @@ class KeptParts:
         (holder,) = classes
         if not isinstance(holder, Class) or not self._is_kept(holder, attr) or self._is_shared(holder, attr):
             return None
-        kind = self._kind(expr, site)
-        return (
-            None
-            if kind is None
-            else Part(holder, attr, kind, arrayed=kind in ("array", "tensor"), in_tensor=kind == "tensor")
-        )
+        return holder
 
     def _computes(self, base: Expr, attr: str, site: Site) -> bool:
         """Whether an attribute of an object is a property, or one that item code sets."""
@@ -263,7 +286,7 @@ class KeptParts:
     @staticmethod
     def _viewed(part: Part, kind: Kind = "array") -> Part | None:
         """The view of a whole array; what a pickle holds is one if it has such views."""
-        return None if part.kind in ("container", "object") else replace(part, kind=kind, arrayed=True)
+        return None if part.kind in ("container", "object", "listed") else replace(part, kind=kind, arrayed=True)
 
     def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
         part = self.of(base, site, depth)
@@ -273,7 +296,9 @@ class KeptParts:
         cut = any(isinstance(one, (Slice, Opaque)) for one in axes)
         if part.kind == "object":
             return None
-        if part.kind == "container":
+        if part.kind == "listed" and cut:
+            return part
+        if part.kind in ("container", "listed"):
             return None if cut else self._inside(part, expr, site)
         text = isinstance(index, Constant) and isinstance(index.value, str)
         if part.is_array and text:
@@ -289,11 +314,11 @@ class KeptParts:
 
     def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
         """An element of a list or dict, or of what a pickle holds."""
-        kind = self._kind(expr, site, inside=part.kind in ("container", "object"))
+        kind = self._kind(expr, site, inside=part.kind in ("container", "object", "listed"))
         if kind is None:
             return None
         # An element of a list that is an array has dimensions; an element of that array may be a number.
-        arrayed = part.kind in ("container", "object") and kind in ("array", "tensor")
+        arrayed = part.kind in ("container", "object", "listed") and kind in ("array", "tensor")
         in_tensor = part.in_tensor or kind == "tensor"
         return replace(part, kind=kind, depth=part.depth + 1, arrayed=arrayed, in_tensor=in_tensor)
 
@@ -330,6 +355,11 @@ class KeptParts:
             return replace(part, depth=part.depth + 1, arrayed=self._is_matrix(iterable, site, 1))
         return self._inside(part, expr, site)
 
+    def _listed(self, iterable: Expr, site: Site, depth: int) -> Part | None:
+        """A new list of the elements of a part: `[one for one in row if one["area"]]`."""
+        part = self.of(iterable, site, depth)
+        return replace(part, kind="listed") if part is not None and part.kind in _COLLECTIONS else None
+
     # Calls
 
     def _result(self, expr: CallRef, site: Site, depth: int, position: int | None = None) -> Part | None:
@@ -343,6 +373,11 @@ class KeptParts:
             if call.func.attr == "get" and call.args and part.kind in ("container", "unpickled"):
                 return self._inside(part, expr, site)
             return self._of_method(part, call)
+        if position is None and isinstance(call.func, Attribute):
+            if (given := self._given_out(call.func.value, call.func.attr, site, "listed")) is not None:
+                return given
+        elif position is None and call.func in _LISTING and call.args and call.args[0].keyword is None:
+            return self._listed(call.args[0].value, site, depth)
         callees = self.world.calls.callees(site.file, expr.index, site.frame)
         return in_common([self._returned(one, expr, site, depth, position) for one in callees])
 

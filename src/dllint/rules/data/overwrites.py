@@ -161,7 +161,7 @@ class _Search:
             target = Subscript(store.base, store.key)
             part = self.parts.of(store.base, site)
             replaces = isinstance(store.base, Attribute) and run.picks(store.key) and run.expressions.count(target) > 2
-            if part is None or (part.taken is None and not replaces):
+            if part is None or part.kind == "listed" or (part.taken is None and not replaces):
                 continue
             if not replaces and not self._is_data(run, part, store.base, store.event):
                 continue
@@ -187,7 +187,7 @@ class _Search:
                 continue
             site = self._site(run, event.region, event.span)
             part = self.parts.of(event.target, site)
-            if part is None or not self._is_data(run, part, event.target, event):
+            if part is None or part.kind == "listed" or not self._is_data(run, part, event.target, event):
                 continue
             if part.kind == "tensor" or part.arrayed or self._is_array(run, event.target, event.detail.op):
                 if part.kind not in ("container", "object") and self.repeats.adds_up(
@@ -206,7 +206,11 @@ class _Search:
                 continue
             site = self.world.call_site(run.file, index, run.run.frame)
             part = self.parts.of(changed, site)
-            if part is None or part.kind in ("container", "object") or not self._is_data(run, part, changed, None):
+            if (
+                part is None
+                or not (part.is_array or part.kind == "unpickled")
+                or not self._is_data(run, part, changed, None)
+            ):
                 continue
             given = [one.value for one in call.args if one.keyword != "out" and one.value != changed]
             if not any(self.repeats.normalizes(one, part, site) for one in given):

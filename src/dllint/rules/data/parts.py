@@ -9,9 +9,9 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class
 from dllint.linking.source import SourceFile
 
-Kind = Literal["array", "tensor", "container", "object", "unpickled"]
+Kind = Literal["array", "tensor", "container", "object", "unpickled", "listed"]
 """What a part is: an array of NumPy's, a tensor, a list or dict, an object of the project, or what a pickle holds: any
-of these, or a number."""
+of these, or a number. "listed": no part, but a new list of parts."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dllint.finding import Finding, Place
-from dllint.inference.values import Function
+from dllint.inference.values import Function, Instance
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
@@ -175,9 +175,29 @@ def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loade
             "loader": project.where(loaders[0].file, loaders[0].span),
             "remedy": first.library.remedy,
         },
-        related=(*places, *others, *dict.fromkeys(_started(project, loader) for loader in loaders)),
+        related=(
+            *places,
+            *dict.fromkeys(_keepers(project, draws, loaders)),
+            *others,
+            *dict.fromkeys(_started(project, loader) for loader in loaders),
+        ),
         statement=first.statement,
     )
+
+
+def _keepers(project: Project, draws: list[UnseededDraw], loaders: list[Loader]) -> Iterator[Place]:
+    """Where datasets keep what another function creates for them."""
+    created = {(draw.file.path, draw.span) for draw in draws}
+    for loader in loaders:
+        for dataset in project.dataset_objects(loader):
+            for kept in (keeping.kept for keeping in project.datasets.keeps(dataset)):
+                for one in kept.values:
+                    if not isinstance(one, Instance) or one.file is None or one.call < 0:
+                        continue
+                    call = one.file.calls[one.call]
+                    apart = (one.file.path, call.statement) != (kept.file.path, kept.store.event.span)
+                    if apart and (one.file.path, call.span) in created:
+                        yield Place(kept.file.path, kept.store.event.span, "the dataset keeps it here")
 
 
 def _of_numpy(

@@ -34,10 +34,14 @@ _REMOVING = frozenset({"pop", "popitem", "popleft", "clear", "move_to_end", "rem
 
 
 class _Addition(NamedTuple):
-    """A statement of worker code that puts `content` under `key` into a variable. `anew`: into the record of an item,
-    each time that the item is read."""
+    """A statement of worker code that puts `content` under `key` into a variable.
+
+    `keyed_in`: the function with the key, the statement's own or one that hands a record to it. `anew`: into the record
+    of an item, each time that the item is read.
+    """
 
     held: Variable
+    keyed_in: ItemRun
     key: Expr | None
     content: Expr | None
     region: int
@@ -94,7 +98,7 @@ class Caches:
                     if (
                         known in seen
                         or is_bounded(self.world, run, one.region)
-                        or not varies_by_item(self.world, run, one.key, value)
+                        or not varies_by_item(self.world, one.keyed_in, one.key, value)
                     ):
                         continue
                     where = Site(run.file, run.scope, one.region, one.span.start, run.run.frame)
@@ -144,15 +148,15 @@ class Caches:
                 continue
             held = self._variable(run, store.base, own)
             key: Expr | None = store.key
-            record = None if held else self._record(run, store.base)
+            record, taker = (None, run) if held else self._record(run, store.base)
             if record is not None and not self._is_field(run, store.value):
                 # `self.samples[index]["image"] = image`, if there is none yet, or each time
-                held, key = self._variable(run, record.value, own), record.index
+                held, key = self._variable(taker, record.value, own), record.index
                 held = held._replace(record=True) if held is not None and not held.file else None
             if held:
                 region, span = store.event.region, store.event.span
                 anew = record is not None and not self._is_missing(run, region)
-                yield _Addition(held, key, store.value, region, span, span, anew)
+                yield _Addition(held, taker, key, store.value, region, span, span, anew)
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
             if not isinstance(call.func, Attribute) or call.func.attr not in _ADDING or not call.args:
@@ -168,25 +172,29 @@ class Caches:
                 continue
             if call.func.attr == "setdefault" and len(call.args) == 2:
                 content: Expr = call.args[1].value
-                yield _Addition(held, call.args[0].value, content, call.region, call.span, call.statement)
+                yield _Addition(held, run, call.args[0].value, content, call.region, call.span, call.statement)
             elif self._notes_once(run, container, call.args[0].value, call.region):
                 continue
             elif (call.func.attr in ("append", "extend") or key is not None) and run.run.entry == "__getitem__":
-                yield _Addition(held, key, call.args[0].value, call.region, call.span, call.statement)
+                yield _Addition(held, run, key, call.args[0].value, call.region, call.span, call.statement)
 
-    @staticmethod
-    def _record(run: ItemRun, expr: Expr) -> Subscript | None:
-        """The record of an item that an expression or a local name refers to, as `self.samples[index]`; None if it
-        is none."""
+    def _record(self, run: ItemRun, expr: Expr | None, depth: int = 0) -> tuple[Subscript | None, ItemRun]:
+        """The record of an item that an expression or a local name refers to, as `self.samples[index]`, also as an
+        argument, with the function that looks it up; None if it is none."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None, run
         if isinstance(expr, Name):
             bindings = run.file.bindings(run.scope).get(expr.id, ())
-            alias = bindings[0].expr if len(bindings) == 1 and bindings[0].kind == "value" else None
-            expr = alias if alias is not None else expr
-        return expr if isinstance(expr, Subscript) and run.derived(expr.index, run.index) else None
+            bound = bindings[0] if len(bindings) == 1 else None
+            if bound is not None and bound.kind == "param":
+                caller, given = run.handed.get(expr.id, (None, None))
+                return self._record(caller, given, depth + 1) if caller is not None else (None, run)
+            expr = bound.expr if bound is not None and bound.kind == "value" else None
+        return (expr if isinstance(expr, Subscript) and run.derived(expr.index, run.index) else None), run
 
     def _is_field(self, run: ItemRun, expr: Expr | None) -> bool:
         """Whether an expression is a field of an item's record, or a part of one, and so already exists."""
-        while expr is not None and self._record(run, expr) is None:
+        while expr is not None and self._record(run, expr)[0] is None:
             if not isinstance(expr, (Subscript, Attribute)):
                 return False
             expr = expr.value
@@ -327,9 +335,9 @@ class Caches:
         def meant(part: Expr) -> bool:
             if outside and not held.file and isinstance(part, Attribute) and part.attr == held.name:
                 return True
-            record = self._record(run, part) if held.record else None
+            record, taker = self._record(run, part) if held.record else (None, run)
             part = part if record is None else record.value
-            found = self._variable(run, part, own) if isinstance(part, (Name, Attribute, Subscript)) else None
+            found = self._variable(taker, part, own) if isinstance(part, (Name, Attribute, Subscript)) else None
             return found is not None and found.whole == held.whole
 
         for store in () if held.file else run.file.stores(run.scope):
