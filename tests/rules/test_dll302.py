@@ -99,7 +99,22 @@ class Rows(IterableDataset):
                 yield item
 {TAIL}"""
 
+CELLS = READ.replace(
+    "return self.rows[index]",
+    "video, name, label, fold = self.rows[index]\n        return open(os.path.join(video, name)).read(), label, fold",
+)
+
 FOUND: dict[str, str] = {
+    "wide rows of a table as an array": dataset(
+        "self.rows = pd.read_csv(path).dropna().values  # DLL302", before="import pandas as pd\n", extra=CELLS
+    ),
+    "wide rows of some of a table as an array": dataset(
+        "table = pd.read_csv(path)\nself.rows = table[table['fold'] != 3].to_numpy()  # DLL302",
+        before="import pandas as pd\n",
+        extra=CELLS.replace("video, name, label, fold =", "row =").replace(
+            "return open", "video, name, label, fold = row[0], row[1], row[2], row[3]\n        return open"
+        ),
+    ),
     "records that the function sets which makes the dataset": dataset(
         "self.rows = None",
         tail="""
@@ -699,6 +714,16 @@ SILENT: dict[str, str] = {
     "a column of a table": dataset("self.rows = pd.read_csv(path)['label'].tolist()", before="import pandas as pd\n"),
     "a cell of each row": dataset(
         "self.rows = [row['label'] for _, row in pd.read_csv(path).iterrows()]", before="import pandas as pd\n"
+    ),
+    "wide rows of numbers of a table": dataset(
+        "self.rows = pd.read_csv(path).values",
+        before="import pandas as pd\n",
+        extra=CELLS.replace("open(os.path.join(video, name)).read()", "video + name"),
+    ),
+    "narrow rows of a table as an array": dataset(
+        "self.rows = pd.read_csv(path).values",
+        before="import pandas as pd\n",
+        extra=CELLS.replace(", label, fold = ", ", *_ = ").replace(", label, fold", ""),
     ),
     "the values of a table": dataset("self.rows = pd.read_csv(path).dropna().values", before="import pandas as pd\n"),
     "joined paths": dataset("self.rows = [os.path.join('a', line.strip()) for line in open(path)]"),

@@ -26,7 +26,7 @@ from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths, 
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
 from dllint.rules.memory.row_parts import used_parts
-from dllint.rules.memory.table_cells import cells_are_objects
+from dllint.rules.memory.table_cells import cells_are_objects, rows_are_objects
 from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
 
@@ -68,6 +68,7 @@ def reads_texts(project: Project, value: Instance, kept: Kept, holder: Class) ->
         named_as_text(code, value, kept.attr, holder)
         or cells_are_objects(project.world, code, value, kept.attr, holder)
         or compared_with_texts(code, value, kept.attr, holder)
+        or rows_are_objects(project.world, code, value, kept, holder)
     )
 
 

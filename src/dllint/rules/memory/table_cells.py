@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Optional
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, Instance
+from dllint.inference.values import COLUMN_MARK, Class, External, Instance, Value
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.libraries.pandas import FRAME_KEEPING, INDEXERS, NO_COLUMNS
@@ -17,12 +17,16 @@ from dllint.libraries.records import EVALUATING
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import last_name
 from dllint.project.item_expressions import adds_a_list
+from dllint.project.path_use import takes_path
+from dllint.project.record_fields import fields_taken
+from dllint.rules.memory.records_per_item import WIDE
 from dllint.rules.memory.row_parts import PATH, Part, RowReader, Uses, merge
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.item_code import ItemCode
     from dllint.project.item_run import ItemRun
+    from dllint.project.kept_values import Kept
 
 _STRING, _SEQUENCE = "string", "sequence"
 
@@ -53,6 +57,25 @@ def cells_are_objects(world: World, code: ItemCode, value: Instance, attr: str, 
     return any(_is_object(part, kinds, _STRING) for part, kinds in strings.items()) or any(
         _is_object(part, kinds, _SEQUENCE) for part, kinds in sequences.items()
     )
+
+
+def rows_are_objects(world: World, code: ItemCode, value: Instance, kept: Kept, holder: Class) -> bool:
+    """Whether an attribute is a whole table as one array, `table.values`, of whose rows workers take several fields
+    and use one as a text or a path: then each cell is an object of its own, the numbers too."""
+    if not kept.values or not all(map(_is_array_of_table, kept.values)):
+        return False
+    if len(fields_taken(code, value, kept.attr, holder)) < WIDE:
+        return False
+    uses: Uses = {}
+    for run, items in code.items(value, kept.attr, holder):
+        merge(uses, _PathReader(world, run.file, run.scope, {}, dict.fromkeys(items, ()), 0).uses())
+    return any(part and PATH in kinds for part, kinds in uses.items())
+
+
+def _is_array_of_table(value: Value) -> bool:
+    made = value.of if isinstance(value, Instance) else value
+    name = made.name if isinstance(made, External) else ""
+    return COLUMN_MARK not in name and name.endswith((".values", ".to_numpy"))
 
 
 def _is_object(part: Part, kinds: set[str], kind: str) -> bool:
@@ -88,6 +111,25 @@ def _cell(run: ItemRun, item: Expr, attr: str) -> Part:
     if isinstance(base, Attribute) and base.attr != attr and base.value != Name(run.receiver):
         return (base.attr,)
     return ()
+
+
+class _PathReader(RowReader):
+    """A function that receives rows of a table, where only what a call needs a path for is one: numbers are added,
+    too."""
+
+    def uses(self) -> Uses:
+        found = super().uses()
+        for index in self.file.calls_of(self.scope):
+            if not takes_path(self.world, self.file, index):
+                continue
+            call = self.file.calls[index]
+            for one in (one for argument in call.args for one in without_calls(argument.value)):
+                if (part := self.part_of(one, call.span.start)) is not None:
+                    found.setdefault(part, set()).add(PATH)
+        return found
+
+    def _inside(self, expr: Expr, at: tuple[int, int], found: Uses) -> None:
+        pass
 
 
 class _CellReader(RowReader):
