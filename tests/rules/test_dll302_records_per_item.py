@@ -41,6 +41,21 @@ class Rows(Dataset):
 """
 
 
+BOXES = """\
+class Rows(Dataset):
+    def __init__(self, source):
+        self.rows = []  # DLL302
+        for path in scan(source):
+            found = shapes(path)
+            MAKE
+            ADD
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return np.load(row["path"]), row["boxes"].copy()
+"""
+MARKED = "self.rows = []  # DLL302"
 ROWS = """\
 class Rows(Dataset):
     def __init__(self, source, train=True):
@@ -58,6 +73,15 @@ class Rows(Dataset):
 
 
 FOUND: dict[str, str] = {
+    "a path and an array as long as the shapes": BOXES.replace("MAKE", "boxes = np.zeros((len(found), 5))").replace(
+        "ADD", "self.rows.append({'path': path, 'boxes': boxes})"
+    ),
+    "a path and an array of the shapes": BOXES.replace("MAKE", "boxes = [one.box for one in found]").replace(
+        "ADD", "self.rows.append({'path': path, 'boxes': np.array(boxes)})"
+    ),
+    "a path and an array in a list that is added": BOXES.replace(
+        "MAKE", "boxes = np.array([one.box for one in found])"
+    ).replace("ADD", "row = [{'path': path, 'boxes': boxes}]\n            self.rows += row"),
     "rows of an array": ROWS.replace("SET", "self.first = [first[one] for one in numbers]  # DLL302"),
     "rows of an array, one after another": ROWS.replace(
         "SET", "self.first = []  # DLL302\n        for one in numbers:\n            self.first.append(first[one + 1])"
@@ -404,6 +428,12 @@ def read(part):
 }
 
 SILENT: dict[str, str] = {
+    "a path and an array of one box": BOXES.replace("MAKE", "boxes = np.array([found.x, found.y])")
+    .replace(MARKED, "self.rows = []")
+    .replace("ADD", "self.rows.append({'path': path, 'boxes': boxes})"),
+    "a path and an array of one size": BOXES.replace("MAKE", "boxes = np.zeros((9, 5))")
+    .replace(MARKED, "self.rows = []")
+    .replace("ADD", "self.rows += [{'path': path, 'boxes': boxes}]"),
     "a few rows of an array": ROWS.replace("SET", "self.first = [first[one] for one in range(9)]"),
     "parts of an array": ROWS.replace("SET", "self.first = [first[one:] for one in numbers]"),
     "one column of an array for each": ROWS.replace("SET", "self.first = [first[0] for one in numbers]"),

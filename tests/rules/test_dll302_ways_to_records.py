@@ -26,7 +26,21 @@ def build(path):
     return DataLoader(Rows(path), num_workers=4)
 """
 
+DRAWN = """\
+class Rows(Dataset):
+    def __init__(self, path):
+        self.table = pd.read_csv(path)MARK
+        self.size = len(self.table)
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        row = self.table.iloc[np.random.randint(0, self.size)]
+        cut = row["txt"][2:]
+        return np.load(GIVEN), cut
+"""
+
 FOUND: dict[str, str] = {
+    "a text of a row that is drawn": DRAWN.replace("MARK", "  # DLL302").replace("GIVEN", "row['path'] + '.npy'"),
     "objects that a file of torch holds under a key": """\
 class Rows(Dataset):
     def __init__(self, path):
@@ -1151,6 +1165,7 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "a part of rows that are drawn": DRAWN.replace("MARK", "").replace("GIVEN", "self.size"),
     "a table of a few rows, and an empty one": """\
 class Rows(Dataset):
     def __init__(self, path):

@@ -9,6 +9,7 @@ from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Nam
 from dllint.facts.schema import Expr
 from dllint.inference.all_entries import inside
 from dllint.inference.values import Class, Display, External, Instance, Mapping, Pattern, Site, Value
+from dllint.libraries.index import MAKERS, canonical
 from dllint.linking.expressions import as_display
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class RecordShapes:
         )
 
     def collections(self, expr: Expr, site: Site, paths: Set[object]) -> Set[object]:
-        """The keys and positions under which a record has a list or dict of its own, other than a few numbers.
+        """The keys and positions under which a record has a list, dict or array of its own, other than a few numbers.
 
         What workers use as `paths` counts only if it is a list of numbers that they make paths of.
         """
@@ -89,10 +90,30 @@ class RecordShapes:
             return bool(site.file.calls[written.index].args) and not any(map(_is_path, values))
         return any(map(self.is_own, values))
 
-    def is_own(self, value: Value) -> bool:
-        """Whether a value is a list or dict that a record has for itself."""
-        if not isinstance(value, (Display, Mapping)):
+    def _is_array_of_own(self, value: Value) -> bool:
+        """Whether a value is an array whose size differs per record: made of a list of its own, `np.array(boxes)`, or
+        as long as one, `np.zeros((len(boxes), 5))`."""
+        if (
+            not isinstance(value, Instance)
+            or not isinstance(value.of, External)
+            or value.file is None
+            or value.call < 0
+        ):
             return False
+        maker, call = MAKERS.get(canonical(value.of.name)), value.file.calls[value.call]
+        given = call.args[0].value if call.args and call.args[0].keyword is None else None
+        if maker is None or given is None:
+            return False
+        if maker.shape == "same":
+            return self._is_collection(given, self.world.call_site(value.file, value.call, value.frame))
+        rows = given.elements[0] if isinstance(given, Tuple) and given.elements else given
+        counted = value.file.calls[rows.index] if isinstance(rows, CallRef) else None
+        return maker.shape == "first" and counted is not None and counted.func == Name("len")
+
+    def is_own(self, value: Value) -> bool:
+        """Whether a value is a list, dict or array that a record has for itself."""
+        if not isinstance(value, (Display, Mapping)):
+            return self._is_array_of_own(value)
         made = value.written
         collected = isinstance(made.expr, CallRef) and made.site.file.calls[made.expr.index].func in _COLLECTING
         if collected or isinstance(made.expr, Comprehension):

@@ -193,6 +193,9 @@ class RecordsPerItem:
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):
             yield expr.element, inside(expr, site)
+        elif depth and isinstance(expr, (List, Tuple)):
+            # `rows += [{"path": path, "boxes": boxes}]`
+            yield from ((one, site) for one in expr.elements)
         for change in limits.CHANGES.first(list(self.project.datasets.filling(value))):
             if change.value is None:
                 continue

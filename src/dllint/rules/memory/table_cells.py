@@ -16,6 +16,7 @@ from dllint.libraries.pandas import FRAME_KEEPING, INDEXERS, NO_COLUMNS
 from dllint.libraries.records import EVALUATING
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import last_name
+from dllint.project.item_code import By
 from dllint.project.item_expressions import adds_a_list
 from dllint.project.path_use import takes_path
 from dllint.project.record_fields import fields_taken
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dllint.project.kept_values import Kept
 
 _STRING, _SEQUENCE = "string", "sequence"
+_BY: tuple[By, ...] = ("index", "drawn")
 
 _OF_STRINGS = (OF_STRING | SPLITTING | PARTING | {"startswith", "endswith"}) - {"replace"}
 """Methods that strings have, and neither numbers nor rows of a table."""
@@ -48,12 +50,16 @@ def cells_are_objects(world: World, code: ItemCode, value: Instance, attr: str, 
     """Whether workers use a cell in the row of an item as a string that is no path, or as a list."""
     strings: Uses = {}
     sequences: Uses = {}
-    for run, items in code.items(value, attr, holder):
+    looked_up = (one for by in _BY for one in code.items(value, attr, holder, by))
+    for run, items in looked_up:
         rows = {item: _cell(run, item, attr) for item in items if not _is_slice(item)}
-        merge(strings, _CellReader(world, run.file, run.scope, {}, rows, 0).uses())
-        # What is looked up by anything else may be several rows, whose columns have a length.
-        single = {item: part for item, part in rows.items() if _is_by_number(run, item)}
-        merge(sequences, _CellReader(world, run.file, run.scope, {}, single, 0).uses())
+        uses = _CellReader(world, run.file, run.scope, {}, rows, 0).uses()
+        merge(strings, uses)
+        # What is looked up by anything else may be several rows, whose columns have a length, and which give no path.
+        if not any(part and PATH in kinds for part, kinds in uses.items()):
+            single = {item: part for item, part in rows.items() if _is_by_number(run, item)}
+            uses = _CellReader(world, run.file, run.scope, {}, single, 0).uses()
+        merge(sequences, uses)
     return any(_is_object(part, kinds, _STRING) for part, kinds in strings.items()) or any(
         _is_object(part, kinds, _SEQUENCE) for part, kinds in sequences.items()
     )
