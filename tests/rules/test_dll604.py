@@ -11,6 +11,18 @@ SELECT = {"select": ["DLL604"]}
 HEAD = "from torch.utils.data import DataLoader, Subset\n\n"
 MADE = HEAD + "loader = DataLoader(rows, num_workers=2)\n"
 
+AHEAD = """
+class Ahead:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        yield from self.loader
+
+def make(rows):
+    return Ahead(DataLoader(rows, num_workers=2))
+
+"""
 FOUND: dict[str, str] = {
     "in a function that each step calls": HEAD
     + "def batch(rows):\n    loader = DataLoader(rows, shuffle=True, num_workers=4)\n"
@@ -42,6 +54,14 @@ FOUND: dict[str, str] = {
     "built in each iteration of a while": HEAD
     + "def fit(rows, limit):\n    iteration = 0\n    while iteration < limit:\n"
     "        for batch in DataLoader(rows, num_workers=2):  # DLL604\n            iteration += 1\n",
+    "built in an endless loop, by a function": HEAD
+    + AHEAD.replace("Ahead(", "(").replace("class (", "class Ahead(")
+    + "def fit(rows):\n    while True:\n        loader = make(rows)  # DLL604\n"
+    "        for step, batch in enumerate(loader):\n            print(batch)\n",
+    "built in an endless loop, by a function that wraps it": HEAD
+    + AHEAD
+    + "def fit(rows, limit):\n    step = 0\n    while step < limit:\n"
+    "        for batch in make(rows):  # DLL604\n            step += 1\n",
     "built in each epoch": HEAD + "for epoch in range(9):\n"
     "    for batch in DataLoader(rows, num_workers=2, shuffle=True):  # DLL604\n        print(batch)\n",
     "in a function called in a loop": HEAD + "def make(rows):\n    return DataLoader(rows, num_workers=2)\n\n"

@@ -17,7 +17,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, External, Function, Instance
+from dllint.inference.values import Class, Const, External, Function, Instance, Values
 from dllint.libraries.index import MAKERS, READERS, canonical
 from dllint.libraries.records import reads_file
 from dllint.linking.conditions import render
@@ -184,7 +184,7 @@ class Restarts:
         file, call = loader.file, loader.file.calls[loader.call]
         loop = self._always_in(file, call.region, call.scope)
         if loop is not None:
-            kind = self._kind(file, call.scope, loop)
+            kind = self._kind(file, call.scope, loop, loader.call)
             dataset, whole = self._read_again(loader, loop) if kind == "epoch" else (None, False)
             costs = dataset is not None or loader.workers().possible
             if kind and costs and all(self.sameness.stays(file, call.scope, loop, one.value) for one in call.args):
@@ -198,20 +198,35 @@ class Restarts:
             return
         # A function that reads its loader to the end, such as an evaluation, makes it for itself.
         made = self.world.values.returned(Function(file, call.scope), None)
-        if not any(isinstance(one, Instance) and (one.file, one.call) == (file, loader.call) for one in made):
+        if not any(one.file is file and one.call == loader.call for one in self._wrapped(made)):
             return
         for caller in self.world.calls.callers(Function(file, call.scope)):
             if caller.call < 0 or caller.guessed:
                 continue
             around, at = caller.file, caller.file.calls[caller.call]
             loop = self._always_in(around, at.region, at.scope)
-            kind = "" if loop is None else self._kind(around, at.scope, loop)
+            kind = "" if loop is None else self._kind(around, at.scope, loop, caller.call)
             if (
                 loop is not None
                 and kind == "epoch"
                 and all(self.sameness.stays(around, at.scope, loop, one.value) for one in at.args)
             ):
                 yield Restart(kind, around, caller.call, around.facts.regions[loop], loader, around)
+
+    def _wrapped(self, values: Values) -> Iterator[Instance]:
+        """The objects among some values, and what those of the project are given: `PrefetchLoader(loader)`."""
+        for one in values:
+            if not isinstance(one, Instance):
+                continue
+            yield one
+            if isinstance(one.of, Class) and one.file is not None and one.call >= 0:
+                site = self.world.call_site(one.file, one.call, one.frame)
+                for argument in one.file.calls[one.call].args:
+                    yield from (
+                        held
+                        for held in self.world.values.evaluate(argument.value, site)
+                        if isinstance(held, Instance) and isinstance(held.of, External)
+                    )
 
     def _read_again(self, loader: Loader, loop: int) -> tuple[int | None, bool]:
         """The call in a loop that makes the dataset of a loader, if its constructor reads files, and whether whole."""
@@ -243,14 +258,29 @@ class Restarts:
                 if not target.guessed:
                     yield from self._reads(target.function, depth + 1)
 
-    def _kind(self, file: SourceFile, scope: int, loop: int) -> str:
-        """What a loop counts: "epoch", "step", or "" for anything else."""
+    def _kind(self, file: SourceFile, scope: int, loop: int, made: int) -> str:
+        """What a loop counts: "epoch", "step", or "" for anything else. A loop that reads to the end what the call
+        `made` gives it counts epochs, whatever its names say: `while True:`."""
+        if self._reads_whole(file, scope, loop, made):
+            return "epoch"
         named = " ".join(self._words(file, scope, file.facts.regions[loop]))
         if _EPOCHS.search(named):
             return "epoch"
         if _STEPS.search(named):
             return "step"
         return "epoch" if any(map(_NUMBER_OF_EPOCHS.fullmatch, self._bounds(file, loop))) else ""
+
+    @staticmethod
+    def _reads_whole(file: SourceFile, scope: int, loop: int, made: int) -> bool:
+        """Whether a `while` loop has a loop over the result of a call."""
+        if file.facts.regions[loop].kind != "while":
+            return False
+        events = [one for one in file.scopes[scope].events if file.encloses(loop, one.region)]
+        known = [one.target for one in events if one.kind == "assign" and one.value == CallRef(made)]
+        read = [one.value for one in events if one.kind == "for" and one.detail != "comp"]
+        return any(
+            part in known or part == CallRef(made) for one in read if one is not None for part in walk(one, file)
+        )
 
     @staticmethod
     def _bounds(file: SourceFile, loop: int) -> Iterator[str]:
