@@ -57,9 +57,27 @@ def annotated(item: str) -> str:
     return dataset(item + "\nreturn rows", data=COCO, before=KIT)
 
 
+RECORDS = "json.load(open(path))"
 TAKING = "rows = self.data.loadAnns(self.data.getAnnIds(index))\n"
 
 FOUND: dict[str, str] = {
+    "a field in a shallow copy of a list": dataset(
+        "rounds = copy.copy(self.data[index])  # DLL614\nfor i in range(len(rounds)):\n"
+        "    rounds[i]['text'] = self.labels[rounds[i]['text']]\nreturn rounds",
+        data=RECORDS,
+    ),
+    "a list in a shallow copy of a record": dataset(
+        "row = self.data[index].copy()  # DLL614\nrow['boxes'][0] += 3\nreturn row", data=RECORDS
+    ),
+    "a list in a dict that a record becomes": dataset(
+        "row = dict(self.data[index])  # DLL614\nrow['boxes'][0] += 3\nreturn row", data=RECORDS
+    ),
+    "records in a copy of a list": dataset(
+        "rows = {}\nfor row in self.data['rows'].copy():  # DLL614\n    row['start'] = row['start'] * 3\nreturn rows", data=RECORDS
+    ),
+    "what a table of names says of an element": dataset(
+        "row = self.data[index]  # DLL614\nrow['name'] = self.labels[row['name']]\nreturn row", data=RECORDS
+    ),
     "of annotations that a library lists": annotated(
         TAKING + "for row in rows:  # DLL614\n    box = row['bbox']\n    box[2] += box[0]"
     ),
@@ -214,6 +232,20 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a field of a shallow copy": dataset(
+        "row = copy.copy(self.data[index])\nrow['name'] = self.labels[row['name']]\nreturn row", data=RECORDS
+    ),
+    "a field of a dict that a record becomes": dataset("row = dict(self.data[index])\nrow['x'] = row['x'] * 3", data=RECORDS),
+    "rows of a copy that may be an array": dataset(
+        "rows = self.data[index].copy()\nfor row in rows:\n    row[0] += 3\nrows[1][0] += 3\nrows[1] += 3",
+        data="pickle.load(open(path, 'rb'))",
+    ),
+    "a list in a deep copy": dataset(
+        "row = copy.deepcopy(self.data)\nrow[0]['x'] = row[0]['x'] * 3", data="[{'x': 1}, {'x': path}]"
+    ),
+    "a name for what has none": dataset(
+        "row = self.data[index]\nrow['name'] = self.labels.get(row['name'], row['name'])\nreturn row", data=RECORDS
+    ),
     "a new list of annotations": annotated(TAKING + "rows += [{}]\nrows.append({})\nrows[0] = None"),
     "a copy of annotations": annotated(TAKING + "for row in copy.deepcopy(rows):\n    row['bbox'][2] += 3"),
     "copies of annotations": annotated(

@@ -36,6 +36,7 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
+from dllint.libraries.copies import copied
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, MAKERS, METHODS, READERS, canonical
 from dllint.libraries.numpy import VIEWS
@@ -44,7 +45,7 @@ from dllint.linking.bindings import Binding
 from dllint.linking.source import last_name
 from dllint.project.handles import Handles
 from dllint.project.kept_values import Kept
-from dllint.rules.data.parts import Kind, Part, Taken, in_common
+from dllint.rules.data.parts import NEW, Kind, Part, Taken, in_common
 from dllint.rules.data.view_indices import ViewIndices
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ if TYPE_CHECKING:
 
 _WHOLE_FILE = "torch.load"
 _COLLECTIONS = frozenset({"container", "unpickled", "listed"})
+_WITH_VIEWS = frozenset({"array", "tensor", "unpickled"})
+"""Kinds that may have views, which share their memory."""
+_OF_OBJECTS = frozenset({"container", "object", "listed"})
+"""Kinds whose elements are objects of their own."""
 _LISTING = frozenset({Name("list"), Name("tuple"), Name("sorted"), Name("reversed")})
 """Functions that make a new list of the same elements."""
 _SEVERAL = frozenset({"split", "chunk", "unbind", "hsplit", "vsplit", "tensor_split", "split_with_sizes"})
@@ -286,7 +291,7 @@ class KeptParts:
     @staticmethod
     def _viewed(part: Part, kind: Kind = "array") -> Part | None:
         """The view of a whole array; what a pickle holds is one if it has such views."""
-        return None if part.kind in ("container", "object", "listed") else replace(part, kind=kind, arrayed=True)
+        return None if part.kind not in _WITH_VIEWS else replace(part, kind=kind, arrayed=True)
 
     def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
         part = self.of(base, site, depth)
@@ -296,11 +301,14 @@ class KeptParts:
         cut = any(isinstance(one, (Slice, Opaque)) for one in axes)
         if part.kind == "object":
             return None
-        if part.kind == "listed" and cut:
+        if part.kind in NEW and cut:
             return part
         if part.kind in ("container", "listed"):
             return None if cut else self._inside(part, expr, site)
         text = isinstance(index, Constant) and isinstance(index.value, str)
+        if part.kind in ("copied", "in copy"):
+            # Only a dict has such keys.
+            return self._inside(part, expr, site) if text else self._in_copy(part)
         if part.is_array and text:
             # A field of an archive or of a structured array.
             return None
@@ -314,11 +322,11 @@ class KeptParts:
 
     def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
         """An element of a list or dict, or of what a pickle holds."""
-        kind = self._kind(expr, site, inside=part.kind in ("container", "object", "listed"))
+        kind = self._kind(expr, site, inside=part.kind in _OF_OBJECTS)
         if kind is None:
             return None
         # An element of a list that is an array has dimensions; an element of that array may be a number.
-        arrayed = part.kind in ("container", "object", "listed") and kind in ("array", "tensor")
+        arrayed = part.kind in _OF_OBJECTS and kind in ("array", "tensor")
         in_tensor = part.in_tensor or kind == "tensor"
         return replace(part, kind=kind, depth=part.depth + 1, arrayed=arrayed, in_tensor=in_tensor)
 
@@ -351,6 +359,8 @@ class KeptParts:
         part = self.of(iterable, site, depth)
         if part is None:
             return None
+        if part.kind in ("copied", "in copy"):
+            return self._in_copy(part)
         if part.is_array:
             return replace(part, depth=part.depth + 1, arrayed=self._is_matrix(iterable, site, 1))
         return self._inside(part, expr, site)
@@ -360,11 +370,33 @@ class KeptParts:
         part = self.of(iterable, site, depth)
         return replace(part, kind="listed") if part is not None and part.kind in _COLLECTIONS else None
 
+    @staticmethod
+    def _in_copy(part: Part) -> Part:
+        return replace(part, kind="in copy", depth=part.depth + 1, arrayed=False)
+
+    def _copied(self, expr: CallRef, site: Site, depth: int) -> Part | None:
+        """A copy that has the same elements: `copy.copy(row)`, `dict(row)`, `row.copy()`."""
+        whole = copied(site.file, expr)
+        part = self.of(whole, site, depth) if whole is not None else None
+        if part is None or part.kind not in ("container", "unpickled", "listed", "copied"):
+            return None
+        func = site.file.calls[expr.index].func
+        if last_name(func) == "deepcopy":
+            return None
+        if part.kind == "container" or func == Name("dict"):
+            return replace(part, kind="listed")
+        callees = self.world.values.evaluate(func, site)
+        shallow = isinstance(func, Attribute) and func.value == whole and func.attr == "copy"
+        shallow = shallow or (bool(callees) and all(one == External("copy.copy") for one in callees))
+        return replace(part, kind="copied") if shallow else None
+
     # Calls
 
     def _result(self, expr: CallRef, site: Site, depth: int, position: int | None = None) -> Part | None:
         """What a call returns; with `position`, the element of the tuple that the project's function returns."""
         call = site.file.calls[expr.index]
+        if position is None and (same := self._copied(expr, site, depth)) is not None:
+            return same
         if (
             position is None
             and isinstance(call.func, Attribute)

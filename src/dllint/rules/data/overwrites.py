@@ -26,7 +26,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_run import ItemRun
 from dllint.rules.data.kept_parts import KeptParts
-from dllint.rules.data.parts import Part
+from dllint.rules.data.parts import NEW, Part
 from dllint.rules.data.repeated_writes import Repeats
 from dllint.span import Span
 
@@ -161,7 +161,9 @@ class _Search:
             target = Subscript(store.base, store.key)
             part = self.parts.of(store.base, site)
             replaces = isinstance(store.base, Attribute) and run.picks(store.key) and run.expressions.count(target) > 2
-            if part is None or part.kind == "listed" or (part.taken is None and not replaces):
+            if part is None or part.kind in NEW or (part.taken is None and not replaces):
+                continue
+            if part.kind == "in copy" and not (isinstance(store.key, Constant) and isinstance(store.key.value, str)):
                 continue
             if not replaces and not self._is_data(run, part, store.base, store.event):
                 continue
@@ -187,7 +189,7 @@ class _Search:
                 continue
             site = self._site(run, event.region, event.span)
             part = self.parts.of(event.target, site)
-            if part is None or part.kind == "listed" or not self._is_data(run, part, event.target, event):
+            if part is None or part.kind in NEW | {"in copy"} or not self._is_data(run, part, event.target, event):
                 continue
             if part.kind == "tensor" or part.arrayed or self._is_array(run, event.target, event.detail.op):
                 if part.kind not in ("container", "object") and self.repeats.adds_up(

@@ -107,7 +107,9 @@ class Repeats:
                 case UnaryOp():
                     changes = True
                 case Subscript(_, index):
-                    changes = _cuts(index) or (_permutes(index) and index != target.index)
+                    # What is looked up by the element is another kind of value, by which there is nothing to look up.
+                    found = any(True for _ in self.reads(index, where, part))
+                    changes = found or _cuts(index) or (_permutes(index) and index != target.index)
                 case CallRef(index):
                     changes = self._is_calculation(index, where)
                 case _:
