@@ -73,7 +73,8 @@ FOUND: dict[str, str] = {
         "row = dict(self.data[index])  # DLL614\nrow['boxes'][0] += 3\nreturn row", data=RECORDS
     ),
     "records in a copy of a list": dataset(
-        "rows = {}\nfor row in self.data['rows'].copy():  # DLL614\n    row['start'] = row['start'] * 3\nreturn rows", data=RECORDS
+        "rows = {}\nfor row in self.data['rows'].copy():  # DLL614\n    row['start'] = row['start'] * 3\nreturn rows",
+        data=RECORDS,
     ),
     "what a table of names says of an element": dataset(
         "row = self.data[index]  # DLL614\nrow['name'] = self.labels[row['name']]\nreturn row", data=RECORDS
@@ -235,7 +236,9 @@ SILENT: dict[str, str] = {
     "a field of a shallow copy": dataset(
         "row = copy.copy(self.data[index])\nrow['name'] = self.labels[row['name']]\nreturn row", data=RECORDS
     ),
-    "a field of a dict that a record becomes": dataset("row = dict(self.data[index])\nrow['x'] = row['x'] * 3", data=RECORDS),
+    "a field of a dict that a record becomes": dataset(
+        "row = dict(self.data[index])\nrow['x'] = row['x'] * 3", data=RECORDS
+    ),
     "rows of a copy that may be an array": dataset(
         "rows = self.data[index].copy()\nfor row in rows:\n    row[0] += 3\nrows[1][0] += 3\nrows[1] += 3",
         data="pickle.load(open(path, 'rb'))",

@@ -101,3 +101,45 @@ def test_a_constant_that_the_loader_does_not_get(told: Callable[..., Any]) -> No
     program = _program("if count > 0:\n    NONE\nelse:\n    OPEN", "0")
 
     assert [one.code for one in told({"main.py": program}, select=["DLL402"])] == ["DLL402"]
+
+
+UNTYPED = """\
+import argparse
+
+from torch.utils.data import DataLoader
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", OPTION)
+    args = parser.parse_args()
+    CHANGED
+    for batch in DataLoader([1, 2], num_workers=COUNT, collate_fn=lambda rows: rows):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "changed", "count", "found"),
+    [
+        ("default=0", "pass", "args.workers", False),
+        ("default=0, help='processes'", "pass", "args.workers", False),
+        ("dest='workers', default=0", "pass", "args.workers", False),
+        ("default=0, type=int", "pass", "args.workers", True),
+        ("default=0, choices=(0, 4)", "pass", "args.workers", True),
+        ("default=4", "pass", "args.workers", True),
+        ("default=0", "pass", "int(args.workers)", True),
+        ("default=0", "args.workers = int(args.workers)", "args.workers", True),
+        ("default=0", "workers = int(args.workers)", "workers", True),
+        ("default=0", "parser.set_defaults(workers=2)", "args.workers", True),
+    ],
+)
+def test_an_option_without_a_type(
+    option: str, changed: str, count: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    """A text from the command line is refused by DataLoader (TypeError), so that its default is all that works."""
+    text = UNTYPED.replace("OPTION", option).replace("CHANGED", changed).replace("COUNT", count)
+
+    assert bool(findings({"train.py": text}, select=["DLL204"])) is found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
-from dllint.facts.schema import Param
+from dllint.facts.nodes import Attribute, Name
+from dllint.facts.schema import Expr, Param
 from dllint.inference.entries import Found
-from dllint.inference.values import UNKNOWN, Actual, Actuals, Class, External, Partial, Value
+from dllint.inference.values import UNKNOWN, Actual, Actuals, Class, External, Parsed, Partial, Site, Value
 from dllint.libraries.facets import LoaderApi
 from dllint.libraries.index import LOADERS, canonical
 from dllint.span import WHOLE_FILE
@@ -57,3 +57,19 @@ def _captured_only_by_keyword(world: World, star: Actual) -> bool:
     """Whether `star` is a subclass's `*args` passed on with unknown contents: in practice everything but the dataset
     is passed by keyword."""
     return star.starred and isinstance(star.expr, Name) and world.values.passed(star) == (UNKNOWN,)
+
+
+def stays_text(world: World, expr: Expr, site: Site) -> bool:
+    """Whether an expression is a command line option without a type, which nothing converts: `args.workers`. What a
+    command line gives it is a text, and a DataLoader that compares it with a number raises TypeError."""
+    if not isinstance(expr, Attribute) or next(iter(world.stores.outside_stores(expr.attr)), None) is not None:
+        return False
+    parsed = world.values.evaluate(expr.value, site)
+    options = [
+        {argument.keyword for argument in file.calls[index].args}
+        for one in parsed
+        if isinstance(one, Parsed)
+        for file, index in world.knowledge.options(one, expr.attr)
+    ]
+    typed = {"type", "action", "choices", "nargs", "const"}
+    return bool(options) and all(isinstance(one, Parsed) for one in parsed) and not any(map(typed.__and__, options))

@@ -34,7 +34,7 @@ from dllint.libraries.index import WRAPPERS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
-from dllint.project.loader_apis import given_argument, loader_api
+from dllint.project.loader_apis import given_argument, loader_api, stays_text
 from dllint.project.trainers import fed_to, given_to_trainers
 from dllint.span import Span
 
@@ -203,7 +203,7 @@ class Loader:
         if not found.named and any(isinstance(value, Unknown) for value in values):
             return Workers("opaque", None, self._unpacked() or written, counted=self._may_have_workers())
         counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, (int, float))]
-        if len(counts) == len(values) and not any(counts):
+        if not any(counts) and (len(counts) == len(values) or (counts and self._is_text("num_workers"))):
             return Workers("none", 0, "0")
         if len(counts) == len(values) == 1:
             return Workers("some", int(counts[0]), str(int(counts[0])))
@@ -240,11 +240,17 @@ class Loader:
         return f"**{render(unpacked[-1], self.file, 40)}" if unpacked else None
 
     def _written(self, name: str) -> str:
+        given = self._keyword(name)
+        return self.api.names.get(name, name) if given is None else render(given, self.file, 40)
+
+    def _is_text(self, name: str) -> bool:
+        """Whether only a text can replace the default of an argument, so that the default alone works."""
+        given = self._keyword(name)
+        return given is not None and stays_text(self.world, given, self.site)
+
+    def _keyword(self, name: str) -> Expr | None:
         name = self.api.names.get(name, name)
-        for argument in self.file.calls[self.call].args:
-            if argument.keyword == name:
-                return render(argument.value, self.file, 40)
-        return name
+        return next((one.value for one in self.file.calls[self.call].args if one.keyword == name), None)
 
     def context(self, frame: Frame | None = None) -> str | None:
         """The explicit start method: its name, "?" if one is given but unknown, None if there is none."""
