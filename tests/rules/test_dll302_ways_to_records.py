@@ -39,7 +39,29 @@ class Rows(Dataset):
         return np.load(GIVEN), cut
 """
 
+SEARCHED = """\
+class Store:
+    def __init__(self, path):
+        images = json.load(open(path))
+        self.images = {one["id"]: one for one in images}  # DLL302
+class Base(Dataset):
+    def __init__(self, path):
+        self.store = Store(path)
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return torch.load(f"{index}.pt")
+class Rows(Base):
+    def __getitem__(self, index):
+        example = super().__getitem__(index)
+        image = self.store.images[example["image"]]
+        return USED
+"""
+
 FOUND: dict[str, str] = {
+    "records whose lists are searched, by a field of what a base class reads": SEARCHED.replace(
+        "USED", "image['shapes'].index(example['shape'])"
+    ),
     "a text of a row that is drawn": DRAWN.replace("MARK", "  # DLL302").replace("GIVEN", "row['path'] + '.npy'"),
     "objects that a file of torch holds under a key": """\
 class Rows(Dataset):
@@ -1165,6 +1187,9 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "numbers of records, by a field of what a base class reads": SEARCHED.replace("  # DLL302", "").replace(
+        "USED", "image['width'] + example['shape']"
+    ),
     "a part of rows that are drawn": DRAWN.replace("MARK", "").replace("GIVEN", "self.size"),
     "a table of a few rows, and an empty one": """\
 class Rows(Dataset):

@@ -258,10 +258,14 @@ class ItemIndex:
         return last_name(self.file.calls[expr.index].func) in _READS
 
     def _is_own_call(self, expr: CallRef) -> bool:
-        """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`."""
+        """Whether a call is of a plain function name, or of a method of the same object: `self.path_of(index)`, also as
+        a base class has it: `super().__getitem__(index)`."""
         func = self.file.calls[expr.index].func
         if isinstance(func, Attribute):
-            return bool(self.receiver) and func.value == Name(self.receiver)
+            base = func.value
+            if isinstance(base, CallRef) and self.file.calls[base.index].func == Name("super"):
+                return True
+            return bool(self.receiver) and base == Name(self.receiver)
         return isinstance(func, Name)
 
     def names_field(self, key: Expr) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _PARTS_OF_DICTS = frozenset({"keys", "values", "items"})
 """Methods that return all keys or entries of a dict."""
 
+_SEARCHING = frozenset({"index", "count"})
+"""Methods that go through a list."""
+
 _Key = tuple[object, ...]
 """The keys that lead from a record to a field: `("boxes", 0)`."""
 
@@ -57,7 +60,7 @@ def _field(expr: Expr, known: dict[Expr, _Key]) -> _Key | None:
 def goes_into_fields(
     code: ItemCode, value: Instance, attr: str, holder: Class | None = None, numbered: bool = False
 ) -> bool:
-    """Whether workers iterate, slice or copy a named field of `self.attr[key]`, where `key` is a field of an item's
+    """Whether workers iterate, search, slice or copy a named field of `self.attr[key]`, where `key` is a field of an item's
     record: then each record holds a collection of its own, as the annotations of an image do and the name of a
     class does not.
 
@@ -71,9 +74,9 @@ def goes_into_fields(
 
 
 def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
-    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, takes a part of it,
-    `record["boxes"][:9]`, copies it, `record["boxes"].copy()`, or with `numbered` takes an element of it,
-    `record["boxes"][number]`."""
+    """Whether a function iterates a named field of one of the items, `for box in record["boxes"]`, searches it,
+    `record["boxes"].index(box)`, takes a part of it, `record["boxes"][:9]`, copies it, `record["boxes"].copy()`, or
+    with `numbered` takes an element of it, `record["boxes"][number]`."""
     records = [*items, *bound(run, items)]
     fields = [
         expr
@@ -92,7 +95,7 @@ def _iterates_fields(run: ItemRun, items: list[Expr], numbered: bool) -> bool:
             iterated += [clause.iterable for clause in expr.clauses]
         elif isinstance(expr, CallRef):
             func = run.file.calls[expr.index].func
-            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS:
+            if isinstance(func, Attribute) and func.attr in _PARTS_OF_DICTS | _SEARCHING:
                 iterated.append(func.value)
     return any(part in known for expr in iterated for part in walk(expr, run.file))
 
