@@ -133,6 +133,17 @@ def test_what_a_package_passes_on_is_read() -> None:
     ) == {"train", "kit/__init__", "kit/options"}
 
 
+@pytest.mark.parametrize("text", ["'from ' + n + ' import ' + n", 'f"from {n} import {n}"'])
+def test_what_a_text_imports_is_read(text: str) -> None:
+    files = {
+        "main": f"from torch.utils.data import DataLoader\nexec({text})\nDataLoader(eval(n)())",
+        "data/Faces/Faces": "class Faces:\n    pass",
+        "data/Faces/tools": "class Tools:\n    pass",
+    }
+    assert selected(**files) == {"main", "data/Faces/Faces"}
+    assert selected(**files | {"main": files["main"].replace("exec(", "print(")}) == {"main"}
+
+
 def test_opencv_alone_is_read() -> None:
     assert selected(show="import cv2", other="") == {"show"}
 

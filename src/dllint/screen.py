@@ -7,6 +7,7 @@ run them at their top level. What any of these files imports, directly or not, i
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from bisect import bisect_right
@@ -35,6 +36,8 @@ _IMPORT = re.compile(
     rb"|import[ \t]+([^\r\n#;(]+))",
     re.MULTILINE,
 )
+_EXECUTED = re.compile(rb"exec\(\s*f?['\"]from ")
+"""An import that is put together as a text."""
 _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
 _PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))")
 """Start of a module name completed at run time ("models." + name, f"data.{name}"), and the text from the first hole."""
@@ -202,7 +205,7 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
     reads contents is called here, or what it searches is."""
     imported = imports(data)
     lists = (words.launching, words.loading, words.in_workers, words.nearby, *words.beside.values(), _PARSING)
-    patterns = (_SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING, _BEFORE_STARTS)
+    patterns = (_EXECUTED, _SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING, _BEFORE_STARTS)
     dynamic = b"import_module(" in data or b"__import__(" in data
     return (
         [[word in data for word in group] for group in (*lists, tuple(words.beside), _SEARCHED)],
@@ -249,13 +252,17 @@ def select(
         chosen = {path for path, data in files.items() if _holds(data, words.in_workers)}
         return Selection(chosen, 0, packages)
     imported = {path: _imported(path, data, index, known) & files.keys() for path, data in files.items()}
+    executing = [path for path, data in files.items() if _look(known, _matches, data, _EXECUTED)]
+    named = _named_like_their_class(files) if executing else {}
+    for path in executing:
+        imported[path] |= named.keys()
     importing: dict[str, set[str]] = {}
     for path, others in imported.items():
         for other in others:
             importing.setdefault(other, set()).add(path)
     scripts = {path for path in mattering if _runs_when_imported(files[path])}
     chosen = mattering | {other for path in scripts for other in importing.get(path, ())}
-    names: set[bytes] = set()
+    names: set[bytes] = set(named.values())
     for path in mattering:
         names |= _only_those_who_mention(path, files, imported, importing, words, known)
     chosen |= _reach(launching, importing) & _reach(loading, importing)
@@ -456,6 +463,13 @@ def _imported(path: str, data: bytes, index: ModuleIndex, known: Known) -> set[s
                 found.update(run)
     found.discard(path)
     return found
+
+
+def _named_like_their_class(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files that define a class of their own name, each with it: `exec(f"from {name} import {name}")` may
+    import any of them."""
+    stems = {path: os.path.basename(path).removesuffix(".py").encode() for path in files}
+    return {path: stem for path, stem in stems.items() if b"class " + stem in files[path]}
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:

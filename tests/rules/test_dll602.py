@@ -744,7 +744,9 @@ if __name__ == "__main__":
     [
         ("", "", 1),
         ("build(4)", "build(0)", 0),
-        ("from data", "import spawning\nfrom data", 0),
+        ("from data", "import spawning\nfrom data", 1),
+        ("    main(print)", "    import spawning\n    spawning.main(print)\n    main(print)", 0),
+        ("    main(print)", "    main(open('spawning.main'))", 1),
         ("    main(print)", "    print()", 0),
     ],
 )

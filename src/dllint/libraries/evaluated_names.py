@@ -11,8 +11,22 @@ from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Nam
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import CHOSEN, UNKNOWN, Class, Const, Module, Pattern, Site, Unknown, Value, Values, const
+from dllint.inference.values import (
+    CHOSEN,
+    UNKNOWN,
+    Class,
+    Const,
+    Function,
+    Module,
+    Pattern,
+    Site,
+    Unknown,
+    Value,
+    Values,
+    const,
+)
 from dllint.libraries.dynamic_lookup import first_argument, members
+from dllint.linking.import_graph import imports_by_text
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -44,7 +58,9 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
         for part in parts:
             expr = Name(part) if expr is None else Attribute(expr, part)
         if isinstance(text, Const):
-            found += world.values.evaluate(Name(last) if expr is None else Attribute(expr, last), site)
+            named = world.values.evaluate(Name(last) if expr is None else Attribute(expr, last), site)
+            unknown = expr is None and all(isinstance(one, Unknown) for one in named)
+            found += (_imported_by_text(world, file, last) if unknown else ()) or named
         elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
             for base in world.values.evaluate(expr, site):
                 members = world.members_like(base, Pattern(last, text.suffix, text.inner))
@@ -52,6 +68,15 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
         else:
             found.append(UNKNOWN)
     return tuple(dict.fromkeys(found))
+
+
+def _imported_by_text(world: Engine, file: SourceFile, name: str) -> Values:
+    """Return what a file imports under a name by `exec(f"from {name} import {name}")`, wherever the module is."""
+    if not file.derived(imports_by_text):
+        return ()
+    near = world.index.resolve(file.path, name) or world.index.inside_packages(file.path, name)
+    values = (value for path in near[-1:] for value in world.imports.member(path, name))
+    return tuple(one for one in values if isinstance(one, (Class, Function)))
 
 
 def _classes(world: Engine, file: SourceFile) -> Values:

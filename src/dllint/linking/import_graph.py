@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dllint.facts.nodes import BinOp, Constant, FString
 from dllint.linking.conditions import main_guards
-from dllint.linking.expressions import attributes_read, written_out
+from dllint.linking.expressions import attributes_read, summands, written_out
 from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
@@ -54,9 +55,13 @@ class ImportGraph:
                 plain = name.lstrip(".")
                 reached.update(dict.fromkeys(self._index.resolve(path, plain.rstrip("."), len(name) - len(plain))))
             for name in file.derived(written_out) if file is not None and self._loads_by_name else ():
-                # `make(class_name="data.rows.Rows")`: the class, or the module itself
-                parts = self._index.resolve(path, name) or self._index.resolve(path, name.rpartition(".")[0])
-                reached.update(dict.fromkeys(parts))
+                # `make(class_name="data.rows.Rows")`: the class, or the module itself. `"train.txt"` is a file.
+                module, _, last = name.rpartition(".")
+                around = self._index.resolve(path, module)
+                held = around if around and self._defines(around[-1], last) else []
+                reached.update(dict.fromkeys(self._index.resolve(path, name) or held))
+            if file is not None and file.derived(imports_by_text):
+                reached.update(dict.fromkeys(self._named_like_their_module))
             found = self._imports[path] = list(reached)
         return found
 
@@ -77,6 +82,11 @@ class ImportGraph:
     def _loads_by_name(self) -> bool:
         """Whether the project imports modules by name anywhere."""
         return any(file.facts.called.get(name) for file in self._files.values() for name in _IMPORTING)
+
+    @cached_property
+    def _named_like_their_module(self) -> list[str]:
+        """The files that define what they are named after."""
+        return [one for one in self._files if self._defines(one, os.path.basename(one).removesuffix(".py"))]
 
     def _defines(self, path: str, name: str) -> bool:
         """Whether a module binds a name at its top level, or may get it by a star import."""
@@ -253,3 +263,14 @@ class ImportGraph:
                     self._loading_by_name.add(here)
                     todo += importing.get(here, ())
         return path in self._loading_by_name
+
+
+def imports_by_text(file: SourceFile) -> bool:
+    """Whether a file imports what modules define under their own names: `exec("from " + name + " import " + name)`."""
+    for index in file.facts.called.get("exec", ()):
+        args = file.calls[index].args
+        text = args[0].value if args else None
+        parts = list(text.values) if isinstance(text, FString) else summands(text) if text is not None else []
+        if len(parts) == 4 and parts[::2] == [Constant("from "), Constant(" import ")] and parts[1] == parts[3]:
+            return True
+    return False

@@ -60,8 +60,8 @@ def _field(expr: Expr, known: dict[Expr, _Key]) -> _Key | None:
 def goes_into_fields(
     code: ItemCode, value: Instance, attr: str, holder: Class | None = None, numbered: bool = False
 ) -> bool:
-    """Whether workers iterate, search, slice or copy a named field of `self.attr[key]`, where `key` is a field of an item's
-    record: then each record holds a collection of its own, as the annotations of an image do and the name of a
+    """Whether workers iterate, search, slice or copy a named field of `self.attr[key]`, where `key` is a field of an
+    item's record: then each record holds a collection of its own, as the annotations of an image do and the name of a
     class does not.
 
     With `numbered`, taking an element of it by a number that varies counts too: an array has elements as well.

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.linking.conditions import path_atoms
-from dllint.linking.source import SourceFile
-from dllint.project.arrivals import Arrival, Hop
+from dllint.project.arrivals import Arrival, Hop, Origin
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import StartMethods
 from dllint.project.unread_loaders import only_asked
@@ -97,11 +97,11 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         return
     arrivals = methods.at(site.file, site.scope, site.region, site.at)
     decided = False
-    setting: list[SourceFile] = []
+    setting: list[Origin] = []
     for arrival in arrivals:
         workers = loader.workers(arrival.frame)
         if workers.possible and arrival.origin.launch is None:
-            setting.append(arrival.origin.file)
+            setting.append(arrival.origin)
         if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
         replacing = _set_by_constructor(world, methods, arrival, workers)
@@ -133,11 +133,12 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         yield from (replace(one, beside=beside) for one in default_regimes(world, workers))
 
 
-def _other_program(world: World, loader: Loader, setting: list[SourceFile]) -> Hop | None:
-    """Return a call that comes to the loader in a program which imports none of the modules that set the start method:
-    the defaults are in force there."""
+def _other_program(world: World, loader: Loader, setting: list[Origin]) -> Hop | None:
+    """Return a call that comes to the loader in a program which does not set the start method: the defaults are in
+    force there."""
     if loader.site.scope <= 0:
         return None
+    deciding = list(map(partial(_deciding, world), {(one.file, one.span): one for one in setting}.values()))
     for caller in world.calls.callers(Function(loader.file, loader.site.scope)):
         if caller.call < 0 or caller.guessed or not loader.workers(caller.frame).possible:
             continue
@@ -146,9 +147,19 @@ def _other_program(world: World, loader: Loader, setting: list[SourceFile]) -> H
         programs = {path for path, index in above if world.files[path].calls[index].scope == 0}
         for path in sorted(programs):
             is_program = path in world.import_graph.roots(path)
-            if is_program and world.import_graph.import_closure([path]).isdisjoint(one.path for one in setting):
+            if is_program and all(map(world.import_graph.import_closure([path]).isdisjoint, deciding)):
                 return Hop(caller.file, call.span, "this program sets no start method: its workers start by fork")
     return None
+
+
+def _deciding(world: World, origin: Origin) -> set[str]:
+    """Return the files of which a program has to import one so that it sets the start method: that of the setting, or
+    those with calls that lead to the function around it."""
+    index = origin.file.call_at(origin.span)
+    scope = origin.file.calls[index].scope if index is not None else 0
+    if scope <= 0:
+        return {origin.file.path}
+    return {path for path, _ in Upstream(world, [(origin.file, scope)]).calls}
 
 
 def _also_called(world: World, methods: StartMethods, arrival: Arrival) -> Hop | None:
