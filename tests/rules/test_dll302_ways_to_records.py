@@ -58,7 +58,38 @@ class Rows(Base):
         return USED
 """
 
+DRAWING = """\
+import pickle
+import random
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = pickle.load(open(path, "rb"))MARK
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        rows = DRAWN
+        return [USED for row in rows]
+"""
+
 FOUND: dict[str, str] = {
+    "fields of several records that are drawn": DRAWING.replace("MARK", "  # DLL302")
+    .replace("DRAWN", "np.random.choice(self.rows, 4)")
+    .replace("USED", "row['pose']"),
+    "fields of a sample of records": DRAWING.replace("MARK", "  # DLL302")
+    .replace("DRAWN", "random.sample(self.rows, k=4)")
+    .replace("USED", "row['pose']"),
+    "texts of an Arrow table": """\
+import pyarrow as pa
+class Rows(Dataset):
+    def __init__(self, paths):
+        tables = [pa.ipc.RecordBatchFileReader(pa.memory_map(path, "r")).read_all() for path in paths]
+        self.table = pa.concat_tables(tables)
+        self.texts = self.table["text"].to_pandas().tolist()  # DLL302
+    def __len__(self):
+        return len(self.texts)
+    def __getitem__(self, index):
+        return self.texts[index].split()
+""",
     "records whose lists are searched, by a field of what a base class reads": SEARCHED.replace(
         "USED", "image['shapes'].index(example['shape'])"
     ),
@@ -1187,6 +1218,13 @@ class Rows(Base):
 }
 
 SILENT: dict[str, str] = {
+    "several values that are drawn": DRAWING.replace("MARK", "")
+    .replace("DRAWN", "np.random.choice(self.rows, 4)")
+    .replace("USED", "row"),
+    "records that are drawn from a few": DRAWING.replace("pickle.load(open(path, 'rb'))", "path")
+    .replace('pickle.load(open(path, "rb"))MARK', "[{'pose': 1}, {'pose': 2}]")
+    .replace("DRAWN", "random.choices(self.rows, k=4)")
+    .replace("USED", "row['pose']"),
     "numbers of records, by a field of what a base class reads": SEARCHED.replace("  # DLL302", "").replace(
         "USED", "image['width'] + example['shape']"
     ),

@@ -17,7 +17,7 @@ _MAPPED = "a memory-mapped Arrow file"
 _READ_TABLE = (
     *("pyarrow.parquet.read_table", "pyarrow.parquet.ParquetFile", "pyarrow.parquet.ParquetDataset"),
     *("pyarrow.feather.read_table", "pyarrow.csv.read_csv", "pyarrow.json.read_json", "pyarrow.orc.read_table"),
-    *("pyarrow.dataset.dataset", "pyarrow.ipc.open_file", "pyarrow.ipc.open_stream"),
+    *("pyarrow.dataset.dataset", "pyarrow.ipc.open_file", "pyarrow.ipc.open_stream", "pyarrow.concat_tables"),
 )
 _TO_PANDAS = ("", ".read", ".read_row_group", ".to_table", ".read_all")
 
@@ -41,5 +41,11 @@ LIBRARY = Library(
         "pyarrow.parquet.ParquetFile": Refusal("an open Parquet file", CYTHON),
     },
     unsplit_packages=frozenset({"pyarrow"}),
+    aliases={
+        "pyarrow.ipc.RecordBatchFileReader": "pyarrow.ipc.open_file",
+        "pyarrow.RecordBatchFileReader": "pyarrow.ipc.open_file",
+        "pyarrow.ipc.RecordBatchStreamReader": "pyarrow.ipc.open_stream",
+        "pyarrow.RecordBatchStreamReader": "pyarrow.ipc.open_stream",
+    },
     words=Words(nearby=(b"pyarrow",)),
 )

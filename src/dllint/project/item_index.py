@@ -191,6 +191,15 @@ class ItemIndex:
         """Whether an expression draws a random number, or one random element."""
         return isinstance(expr, CallRef) and last_name(self.file.calls[expr.index].func) in _DRAWS
 
+    def draws_several(self, expr: Expr) -> bool:
+        """Whether an expression draws several elements of what it is given first: `random.sample(self.rows, 4)`."""
+        if not isinstance(expr, CallRef):
+            return False
+        call = self.file.calls[expr.index]
+        last, plain = last_name(call.func), [one for one in call.args if one.keyword is None]
+        sized = len(plain) > 1 or any(one.keyword in ("size", "k") for one in call.args)
+        return bool(plain) and isinstance(call.func, Attribute) and sized and last in ("sample", "choices", "choice")
+
     def _numbers_items(self, iterable: Expr, known: set[str], fields: bool) -> bool:
         """Whether a loop iterates the index that is given, or what it names where it is an object, as `key.frames`; or
         counts from a number of the item, or between fields of its record, as a slice does: `range(start, start +

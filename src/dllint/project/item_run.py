@@ -63,6 +63,11 @@ class ItemRun(ItemIndex):
                 elif self.draws_index and self.draws(expr) and call.args:
                     # `random.choice(rows)`
                     found.append(Lookup(expr, call.args[0].value, expr))
+                if self.draws_index and self.draws_several(expr):
+                    # `for row in random.sample(rows, 4)`
+                    several = [expr, *(one.target for one in self.events if one.kind == "assign" and one.value == expr)]
+                    elements = (target for target, iterable in self.loops if iterable in several)
+                    found += [Lookup(one, call.args[0].value, expr) for one in elements if isinstance(one, Name)]
         return [*found, *self._copies(found)]
 
     def _copies(self, found: list[Lookup]) -> list[Lookup]:
@@ -189,7 +194,7 @@ class ItemRun(ItemIndex):
     @cached_property
     def drawing(self) -> list[Lookup]:
         """What the function looks up by a random number."""
-        return [one for one in self.lookups if self.derived(one.key, self.drawn)]
+        return [one for one in self.lookups if self.derived(one.key, self.drawn) or self.draws_several(one.key)]
 
     @cached_property
     def keyed(self) -> list[Lookup]:
