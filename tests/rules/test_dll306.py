@@ -57,31 +57,6 @@ def talks(key: str, after: str = "return kept", mark: str = "") -> str:
     return kept.replace(HEAD, HEAD + TALKS).replace("return kept", after)
 
 
-FILES = """\
-class Files(torch.utils.data.Dataset):
-    def __init__(self, paths):
-        self.paths = paths
-
-    def __getitem__(self, index):
-        return self.paths[index], READ
-
-    def __len__(self):
-        return len(self.paths)
-
-
-"""
-
-
-def files(read: str) -> str:
-    """A function that keeps the items, which workers send as they are."""
-    loader = "DataLoader(Files(data), num_workers=4, collate_fn=lambda rows: rows)"
-    body = (
-        "name, row = batch[0]\nkept.append(name)  # DLL306\nrows = [{'id': name}]\nfor name in rows:\n    print(name)"
-    )
-    kept = loop(body, loader=loader, head="for batch in loader:")
-    return kept.replace(HEAD, HEAD + FILES.replace("READ", read))
-
-
 ROWS = """\
 size, *_ = batch[0].shape
 for number in range(size):
@@ -122,7 +97,6 @@ def unpacking(body: str) -> str:
 
 
 FOUND: dict[str, str] = {
-    "lists of items with a tensor": files("torch.from_numpy(np.load(self.paths[index]))"),
     "a part that a function gives back": unpacking(
         "x, y, z = unpack(batch)\ny = y.detach().cpu().numpy()\nkept.append(y)  # DLL306"
     ),
@@ -269,7 +243,11 @@ def run(data):
 }
 
 SILENT: dict[str, str] = {
-    "lists of items with an array of NumPy": files("np.load(self.paths[index])").replace("  # DLL306", ""),
+    "a part whose name a later loop takes": loop(
+        "name, row = x[0]\nkept.append(name)\nfor name in model:\n    print(name)",
+        loader="DataLoader(data, num_workers=4, collate_fn=lambda rows: rows)",
+        head="for x in loader:",
+    ),
     "what a function makes of a batch": unpacking("x, y, z = unpack(batch)\nkept.append(z.view(-1))"),
     "a copy of what a function gives back": unpacking("labels = second(batch)\nkept.append(labels.clone())"),
     "what a function gives back of something else": unpacking("kept.append(second(model.parts).view(-1))"),

@@ -97,7 +97,8 @@ class Body(Storages):
             case Name(name) if name in self.entries:
                 return not self.is_tensor(name) and self._is_unclear(self.entries[name], how)
             case Name(name):
-                return name in self.parts and not self.is_tensor(name)
+                # A later statement may have given the name another value.
+                return name not in self.whole and not self.is_tensor(name)
             case Subscript(Name(name), _) if name in self.parts and not self.is_tensor(name):
                 return True
             case Subscript(_, index):

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import BinOp, CallRef, Constant, Dict, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import NONE, Const, External, Instance, Mapping, Site, Value
+from dllint.inference.values import Const, External, Instance, Mapping, Site, Value
 from dllint.linking.source import last_name
 from dllint.project.loaders import Loader
-from dllint.rules.memory.shipped_items import Shipping
 from dllint.rules.memory.split_batches import items_of
 
 if TYPE_CHECKING:
@@ -24,18 +23,6 @@ def may_be_text(project: Project, loader: Loader, key: str) -> bool:
     """Whether the source shows what the items have under a key, and not that it is a number or an array: torch's
     default collate function then makes a list of it, unless it is one."""
     return any(not _is_number(project, *one) for one in _fields(project, loader, key))
-
-
-def sends_arrays(project: Project, loader: Loader) -> bool:
-    """Whether the source shows that the items are lists or dicts with arrays of NumPy and no tensors, and that the
-    collate function returns them unchanged: what is pickled is in no shared memory."""
-    collates = project.callables(loader, "collate_fn")
-    if all(one == NONE for one in collates) or project.ask(Shipping).as_they_are(loader) is None:
-        return False
-    items = [item for dataset in project.dataset_objects(loader) for item in items_of(project, dataset)]
-    parts = [part for item in items for part in project.world.mappings.flattened(item)]
-    names = [one.of.name for one in parts if isinstance(one, Instance) and isinstance(one.of, External)]
-    return any(one.startswith("numpy.") for one in names) and not any(one.startswith("torch") for one in names)
 
 
 def _fields(project: Project, loader: Loader, key: str) -> Iterator[tuple[Expr, Site]]:

@@ -27,7 +27,7 @@ from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.item_fields import may_be_text, sends_arrays
+from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -286,8 +286,6 @@ class _Loop(Body):
                 if unclear and not loader.gives_only_tensors:
                     continue
                 if key is not None and may_be_text(self.batches.project, loader, key):
-                    continue
-                if sends_arrays(self.batches.project, loader):
                     continue
                 kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
                 inside = body.inside_of(one)
