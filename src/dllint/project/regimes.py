@@ -153,7 +153,7 @@ def _other_program(world: World, loader: Loader, setting: list[Origin]) -> Hop |
 
 
 def _deciding(world: World, origin: Origin) -> set[str]:
-    """Return the files of which a program has to import one so that it sets the start method: that of the setting, or
+    """Return files, one of them imported by each program that sets the start method: that with the setting, or
     those with calls that lead to the function around it."""
     index = origin.file.call_at(origin.span)
     scope = origin.file.calls[index].scope if index is not None else 0
