@@ -726,6 +726,20 @@ def main(model):
     for batch in build(2):
         model(batch).backward()
 """,
+    "setting.py": """\
+import torch.multiprocessing as mp
+
+def prepare():
+    mp.set_start_method("spawn")
+""",
+    "other.py": """\
+from data import build
+from setting import prepare
+
+if __name__ == "__main__":
+    prepare()
+    build(2)
+""",
     "train.py": """\
 from data import build
 
@@ -744,7 +758,8 @@ if __name__ == "__main__":
     [
         ("", "", 1),
         ("build(4)", "build(0)", 0),
-        ("from data", "import spawning\nfrom data", 1),
+        ("from data", "import spawning\nfrom data", 0),
+        ("from data", "import setting\nfrom data", 1),
         ("    main(print)", "    import spawning\n    spawning.main(print)\n    main(print)", 0),
         ("    main(print)", "    main(open('spawning.main'))", 1),
         ("    main(print)", "    print()", 0),

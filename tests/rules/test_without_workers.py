@@ -134,6 +134,10 @@ if __name__ == "__main__":
         ("default=0", "args.workers = int(args.workers)", "args.workers", True),
         ("default=0", "workers = int(args.workers)", "workers", True),
         ("default=0", "parser.set_defaults(workers=2)", "args.workers", True),
+        ("default=0", "vars(args).update(read())", "args.workers", True),
+        ("default=0", "args.__dict__.update(**read())", "args.workers", True),
+        ("default=0", "for key, value in read().items():\n        setattr(args, key, value)", "args.workers", True),
+        ("default=0", "parser.set_defaults(**read())\n    args = parser.parse_args()", "args.workers", True),
     ],
 )
 def test_an_option_without_a_type(

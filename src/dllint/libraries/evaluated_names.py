@@ -74,8 +74,8 @@ def _imported_by_text(world: Engine, file: SourceFile, name: str) -> Values:
     """Return what a file imports under a name by `exec(f"from {name} import {name}")`, wherever the module is."""
     if not file.derived(imports_by_text):
         return ()
-    near = world.index.resolve(file.path, name) or world.index.inside_packages(file.path, name)
-    values = (value for path in near[-1:] for value in world.imports.member(path, name))
+    found = world.index.resolve(file.path, name)[-1:] or world.index.inside_packages(file.path, name)[:1]
+    values = (value for path in found for value in world.imports.member(path, name))
     return tuple(one for one in values if isinstance(one, (Class, Function)))
 
 

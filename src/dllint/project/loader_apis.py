@@ -11,6 +11,7 @@ from dllint.inference.entries import Found
 from dllint.inference.values import UNKNOWN, Actual, Actuals, Class, External, Parsed, Partial, Site, Value
 from dllint.libraries.facets import LoaderApi
 from dllint.libraries.index import LOADERS, canonical
+from dllint.linking.assignments import whose_dict
 from dllint.span import WHOLE_FILE
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _captured_only_by_keyword(world: World, star: Actual) -> bool:
 def stays_text(world: World, expr: Expr, site: Site) -> bool:
     """Whether an expression is a command line option without a type, which nothing converts: `args.workers`. What a
     command line gives it is a text, and a DataLoader that compares it with a number raises TypeError."""
-    if not isinstance(expr, Attribute) or next(iter(world.stores.outside_stores(expr.attr)), None) is not None:
+    if not isinstance(expr, Attribute) or _may_be_set(world, expr.attr):
         return False
     parsed = world.values.evaluate(expr.value, site)
     options = [
@@ -73,3 +74,17 @@ def stays_text(world: World, expr: Expr, site: Site) -> bool:
     ]
     typed = {"type", "action", "choices", "nargs", "const"}
     return bool(options) and all(isinstance(one, Parsed) for one in parsed) and not any(map(typed.__and__, options))
+
+
+def _may_be_set(world: World, dest: str) -> bool:
+    """Whether a program may set an option by other means than its command line."""
+    if next(iter(world.stores.outside_stores(dest)), None) is not None or any(True for _ in world.called("setattr")):
+        return True
+    for file, index in world.called("set_defaults"):
+        if any(one.keyword in (dest, "*", "**") for one in file.calls[index].args):
+            return True
+    for file, index in world.called("update"):
+        func = file.calls[index].func
+        if isinstance(func, Attribute) and whose_dict(func.value, file.facts) is not None:
+            return True
+    return False

@@ -153,13 +153,11 @@ def _other_program(world: World, loader: Loader, setting: list[Origin]) -> Hop |
 
 
 def _deciding(world: World, origin: Origin) -> set[str]:
-    """Return files, one of them imported by each program that sets the start method: that with the setting, or
-    those with calls that lead to the function around it."""
+    """Return files, one of them imported by each program that sets the start method: those with calls that lead to the
+    function around the setting, or the one with the setting where there are none."""
     index = origin.file.call_at(origin.span)
     scope = origin.file.calls[index].scope if index is not None else 0
-    if scope <= 0:
-        return {origin.file.path}
-    return {path for path, _ in Upstream(world, [(origin.file, scope)]).calls}
+    return {path for path, _ in Upstream(world, [(origin.file, scope)]).calls} or {origin.file.path}
 
 
 def _also_called(world: World, methods: StartMethods, arrival: Arrival) -> Hop | None:
