@@ -108,7 +108,7 @@ class _Search:
         self.parts = KeptParts(project, value)
         self.repeats = Repeats(project.world, self.parts)
         self.filled = frozenset(self._filled())
-        self.noted = {attr for _, attr in self.filled} | self.parts.set_by_items
+        self.noted = {attr for _, attr in self.filled} | self.parts.attributes.set_by_items
         """Attributes in which item code may note what it has done."""
 
     def _filled(self) -> Iterator[tuple[tuple[str, int], str]]:
