@@ -11,7 +11,8 @@ import pytest
 from dllint import screen
 from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
-from dllint.screen import imports, select
+from dllint.screen import select
+from dllint.screened_imports import imports
 
 
 def selected(**files: str) -> set[str]:

@@ -7,7 +7,6 @@ run them at their top level. What any of these files imports, directly or not, i
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from bisect import bisect_right
@@ -18,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from dllint.modules import ModuleIndex
+from dllint.screened_imports import EXECUTED, HOLE, PREFIX, files_imported, imports, named_like_their_class
 
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
@@ -30,18 +30,6 @@ _SMALL = 2000
 _SETTINGS = 8000
 """The same for a module of settings alone, without functions and classes."""
 _DEFINES = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)
-_IMPORT = re.compile(
-    # Each run of blanks must match in one way only, or a line of blanks takes quadratic time.
-    rb"(?:^|[;:])[ \t\f]*(?:from(?:[ \t]*(\.+))?[ \t]*(?:(\w[\w.]*)[ \t]+)?import\b[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
-    rb"|import[ \t]+([^\r\n#;(]+))",
-    re.MULTILINE,
-)
-_EXECUTED = re.compile(rb"exec\(\s*f?['\"]from ")
-"""An import that is put together as a text."""
-_DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
-_PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))")
-"""Start of a module name completed at run time ("models." + name, f"data.{name}"), and the text from the first hole."""
-_HOLE = re.compile(rb"\{[^{}]*\}?")
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
 _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
@@ -55,7 +43,6 @@ _PARSING = (b".parse_args(", b".parse_known_args(")
 _SEARCHED = (b"import *", b"getattr(", b"__main__")
 """Further texts that files are searched for."""
 _WORD = re.compile(rb"\w+")
-_COMMENT = re.compile(rb"#[^\r\n]*")
 
 
 class Words(NamedTuple):
@@ -127,31 +114,6 @@ class Words(NamedTuple):
         return tuple(word for word in words if word not in self.beside or _holds(data, self.beside[word]))
 
 
-class Import(NamedTuple):
-    """`from module import names`, or `import module` with no names; `level` counts leading dots."""
-
-    module: str
-    level: int
-    names: tuple[str, ...]
-
-
-def imports(data: bytes) -> list[Import]:
-    """Return the imports of a file at any depth; they may include text that only looks like an import."""
-    if b"\\" in data:
-        data = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
-    text = data if b"\r" not in data else data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    found = []
-    for dots, module, bracketed, plain, modules in _IMPORT.findall(text):
-        if modules:
-            found += [Import(name, 0, ()) for name in _names(modules)]
-        elif dots or module:
-            names = _names(_COMMENT.sub(b"", bracketed) if bracketed else plain)
-            found.append(Import(module.decode("utf-8", "replace"), len(dots), names))
-    if b"import_module" in text or b"__import__" in text:
-        found += [Import(name.decode("utf-8", "replace"), 0, ()) for name in _DYNAMIC.findall(text)]
-    return found
-
-
 Known = dict[tuple[Any, ...], Any]
 """What was found in contents, by the function that looked for it and its arguments; the first is the content."""
 
@@ -205,12 +167,12 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
     reads contents is called here, or what it searches is."""
     imported = imports(data)
     lists = (words.launching, words.loading, words.in_workers, words.nearby, *words.beside.values(), _PARSING)
-    patterns = (_EXECUTED, _SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING, _BEFORE_STARTS)
+    patterns = (EXECUTED, _SETTING, _SETTING_ELSEWHERE, _DEFINES, _AT_TOP, _KEEPING, _BEFORE_STARTS)
     dynamic = b"import_module(" in data or b"__import__(" in data
     return (
         [[word in data for word in group] for group in (*lists, tuple(words.beside), _SEARCHED)],
         imported,
-        [(prefix, _HOLE.sub(b"", rest).count(b".")) for prefix, rest in _PREFIX.findall(data)] if dynamic else None,
+        [(prefix, HOLE.sub(b"", rest).count(b".")) for prefix, rest in PREFIX.findall(data)] if dynamic else None,
         [pattern.search(data) is not None for pattern in patterns],
         (len(data) < _SMALL, len(data) < _SETTINGS, _defines_locally(data)),
         _mattering_names(data, effective.of_file(data)),
@@ -251,9 +213,12 @@ def select(
     if not mattering:
         chosen = {path for path, data in files.items() if _holds(data, words.in_workers)}
         return Selection(chosen, 0, packages)
-    imported = {path: _imported(path, data, index, known) & files.keys() for path, data in files.items()}
-    executing = [path for path, data in files.items() if _look(known, _matches, data, _EXECUTED)]
-    named = _named_like_their_class(files) if executing else {}
+    imported = {
+        path: files_imported(path, data, index, _look(known, imports, data)) & files.keys()
+        for path, data in files.items()
+    }
+    executing = [path for path, data in files.items() if _look(known, _matches, data, EXECUTED)]
+    named = named_like_their_class(files) if executing else {}
     for path in executing:
         imported[path] |= named.keys()
     importing: dict[str, set[str]] = {}
@@ -441,35 +406,6 @@ def _counts(data: bytes, words: Iterable[bytes], beside: Iterable[tuple[bytes, t
     """Whether a text contains one of the words, and what has to stand beside it."""
     needed = dict(beside)
     return any(word in data and (word not in needed or _holds(data, needed[word])) for word in words)
-
-
-def _names(listed: bytes) -> tuple[str, ...]:
-    parts = (part.split() for part in listed.decode("utf-8", "replace").split(","))
-    return tuple(part[0] for part in parts if part)
-
-
-def _imported(path: str, data: bytes, index: ModuleIndex, known: Known) -> set[str]:
-    """Return the files that may run when a file is imported."""
-    found: set[str] = set()
-    for module, level, names in _look(known, imports, data):
-        found.update(index.resolve(path, module, level))
-        found.update(() if level else index.inside_packages(path, module))
-        for name in names:
-            if name != "*":
-                found.update(index.resolve(path, f"{module}.{name}" if module else name, level))
-    if b"import_module(" in data or b"__import__(" in data:
-        for prefix, rest in _PREFIX.findall(data):
-            for run in index.beginning(path, prefix.decode(), _HOLE.sub(b"", rest).count(b".")).values():
-                found.update(run)
-    found.discard(path)
-    return found
-
-
-def _named_like_their_class(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the files that define a class of their own name, each with it: `exec(f"from {name} import {name}")` may
-    import any of them."""
-    stems = {path: os.path.basename(path).removesuffix(".py").encode() for path in files}
-    return {path: stem for path, stem in stems.items() if b"class " + stem in files[path]}
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.pace import slowness
 
-from dllint import screen, suppressions
+from dllint import screened_imports, suppressions
 from dllint.documents import parse_json, parse_toml
 from dllint.facts.extract.tokens import Tokens
 from dllint.files import Undecodable, decode
@@ -50,7 +50,7 @@ def project(tmp_path: Path) -> Path:
     ],
 )
 def test_imports_are_found_in_linear_time(text: str) -> None:
-    within(1, lambda: screen.imports(text.encode()))
+    within(1, lambda: screened_imports.imports(text.encode()))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from dllint.documents import parse_json
 from dllint.inference import limits
 from dllint.project.container_commands import Commands, numbered_commands, words_of
 from dllint.reading import CONFIG_BYTES, SOURCE_BYTES, CannotRead, read
-from dllint.screen import imports
+from dllint.screened_imports import imports
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
