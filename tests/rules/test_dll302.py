@@ -728,6 +728,9 @@ SILENT: dict[str, str] = {
     "the values of a table": dataset("self.rows = pd.read_csv(path).dropna().values", before="import pandas as pd\n"),
     "joined paths": dataset("self.rows = [os.path.join('a', line.strip()) for line in open(path)]"),
     "numbers": dataset("self.rows = [int(line) for line in open(path)]"),
+    "numbers of images that have annotations": dataset(
+        "coco = COCO(path)\nself.rows = sorted(coco.imgToAnns.keys())", before="from pycocotools.coco import COCO\n"
+    ),
     "numbers of a record": dataset("self.rows = [int(x['label']) for x in json.load(open(path))]"),
     "no workers": dataset(
         "self.rows = json.load(open(path))", tail="\ndef build(p):\n    return DataLoader(Rows(p))\n"

@@ -21,6 +21,8 @@ _LISTING = {"pycocotools.coco.COCO": ("loadAnns", "loadImgs"), "lvis.LVIS": ("lo
 
 HELD = frozenset(f"{kit}().{part}" for kit, parts in _KITS.items() for part in parts)
 """Attributes whose value is a list or dict of records, by name."""
+NUMBERED = frozenset(f"{kit}().{part}" for kit in _LISTING for part in _KITS[kit] if part != "dataset")
+"""Those that are dicts, with numbers as their keys."""
 
 LIBRARY = Library(
     readers={

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from dllint.facts.nodes import Attribute, Constant
 from dllint.facts.schema import Call
+from dllint.libraries.annotations import NUMBERED
 from dllint.libraries.builtin_functions import OF_STRING, PARTING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, READERS, SELECTING
 from dllint.libraries.pandas import FRAME_KEEPING, FRAME_ROWS, NO_COLUMNS
@@ -96,7 +97,8 @@ def form(name: str) -> tuple[str, int] | None:
         if cut < 0:
             return None
         head = head[:cut]
-    if not head:
+    if not head or (head in NUMBERED and name.startswith(f"{head}().keys")):
+        # The keys of annotations are numbers.
         return None
     return _after(READERS[head], _STEP.findall(name[len(head) :]))
 
