@@ -69,6 +69,10 @@ FOUND: dict[str, str] = {
     "a list in a shallow copy of a record": dataset(
         "row = self.data[index].copy()  # DLL614\nrow['boxes'][0] += 3\nreturn row", data=RECORDS
     ),
+    "a list of a shallow copy that is replaced later": dataset(
+        "row = copy.copy(self.data[index])  # DLL614\nrow['boxes'][0] += 3\nrow['boxes'] = list(row['boxes'])",
+        data=RECORDS,
+    ),
     "a list in a dict that a record becomes": dataset(
         "row = dict(self.data[index])  # DLL614\nrow['boxes'][0] += 3\nreturn row", data=RECORDS
     ),
@@ -235,6 +239,14 @@ FOUND: dict[str, str] = {
 SILENT: dict[str, str] = {
     "a field of a shallow copy": dataset(
         "row = copy.copy(self.data[index])\nrow['name'] = self.labels[row['name']]\nreturn row", data=RECORDS
+    ),
+    "a list that a shallow copy gets of its own": dataset(
+        "row = copy.copy(self.data[index])\nrow['boxes'] = list(row['boxes'])\nrow['boxes'][0] += 3\nreturn row",
+        data=RECORDS,
+    ),
+    "records that a new list gets of its own": dataset(
+        "rows = list(self.data[index])\nfor i in range(3):\n    rows[i] = dict(rows[i])\n    rows[i]['x'] += 3",
+        data=RECORDS,
     ),
     "a field of a dict that a record becomes": dataset(
         "row = dict(self.data[index])\nrow['x'] = row['x'] * 3", data=RECORDS

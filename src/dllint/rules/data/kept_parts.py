@@ -191,7 +191,7 @@ class KeptParts:
             return None
         axes = index.elements if isinstance(index, Tuple) else (index,)
         cut = any(isinstance(one, (Slice, Opaque)) for one in axes)
-        if part.kind == "object":
+        if part.kind == "object" or (part.kind in NEW and self._replaced(expr, site)):
             return None
         if part.kind in NEW and cut:
             return part
@@ -211,6 +211,15 @@ class KeptParts:
             return None if cut else self._inside(part, expr, site)
         kind: Kind = "array" if part.kind == "unpickled" else part.kind
         return replace(part, kind=kind, depth=part.depth + 1, arrayed=cut or self._is_matrix(base, site, len(axes)))
+
+    @staticmethod
+    def _replaced(expr: Expr, site: Site) -> bool:
+        """Whether an earlier statement of the function stores a value of its own there: `row["boxes"] = list(…)`."""
+        return any(
+            event.target == expr and not isinstance(event.detail, Operator)
+            for event in site.file.scopes[site.scope].events_of("assign")
+            if site.at is not None and (event.span.line, event.span.column) < site.at
+        )
 
     def _inside(self, part: Part, expr: Expr, site: Site) -> Part | None:
         """An element of a list or dict, or of what a pickle holds."""
