@@ -70,7 +70,7 @@ def _start(interpreter: str, directory: Path) -> Start:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=300,
             check=False,
         )
         # No traceback of ours, nor our frames in the program's; Python 3.10 cannot hide those.

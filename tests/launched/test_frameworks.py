@@ -116,6 +116,8 @@ trainer.fit(Module(), train, check)
 
 FINDING = ("DLL602", "data.py", 8)
 """The dataset's own generator draws the same in every epoch."""
+LIMITS = ("--max-epochs", "3", "--time-limit", "240")
+"""The default time is too short where a busy machine starts the ranks and their workers."""
 OTHER_NAMES = {"lightning": ("pytorch_lightning",)}
 """The packages that are the same, of which an interpreter may have one only."""
 
@@ -133,8 +135,8 @@ def said_at(report: dict[str, Any]) -> list[tuple[str, str, int]]:
 def test_torchrun(train: Start) -> None:
     python = os.environ["DLLINT_TORCH_PYTHON"]
     words = ("--", python, "-m", "torch.distributed.run", "--nproc_per_node", "2", "train.py")
-    ran = train(TORCHRUN, *words, files={"data.py": DATA}, options=("--max-epochs", "3"))
-    assert epochs(ran.out) == ["epoch 0", "epoch 1", "epoch 2"], ran.err
+    ran = train(TORCHRUN, *words, files={"data.py": DATA}, options=LIMITS)
+    assert epochs(ran.out) == ["epoch 0", "epoch 1", "epoch 2"], (ran.report["exit"], ran.err)
     assert (ran.status, ran.report["exit"]["ending"], ran.report["uninstrumented"]) == (1, "shortened", [])
     assert FINDING in said_at(ran.report)
     (loader,) = ran.report["loaders"]
@@ -159,8 +161,8 @@ def test_frameworks(train: Start, name: str, program: str, rows: set[int], tmp_p
     names = subprocess.run([python, "-c", found], capture_output=True, text=True, check=True).stdout.split()
     if not names:
         pytest.skip(f"the interpreter has no {name}")
-    ran = train(program.replace("{name}", names[0]), files={"data.py": DATA}, options=("--max-epochs", "3"))
-    assert epochs(ran.out) == ["epoch 0", "epoch 1", "epoch 2"], ran.err
+    ran = train(program.replace("{name}", names[0]), files={"data.py": DATA}, options=LIMITS)
+    assert epochs(ran.out) == ["epoch 0", "epoch 1", "epoch 2"], (ran.report["exit"], ran.err)
     assert said_at(ran.report) == [FINDING]
     assert (ran.status, ran.report["exit"]["ending"]) == (1, "shortened")
     assert {one["site"]["location"]["row"] for one in ran.report["loaders"]} == rows
