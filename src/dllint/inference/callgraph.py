@@ -147,7 +147,7 @@ class CallGraph:
         elif isinstance(value, Partial):
             actuals = self.world.made_with(value).then(self._actuals(given))
             yield from self.run_by(value.plain, given._replace(actuals=actuals, key=("partial", value, *given.key)))
-        elif isinstance(value, (External, Instance)):
+        elif isinstance(value, (External, Instance)) and given.call >= 0:
             file, index, frame = given.file, given.call, given.frame
             yield from called_back(self.world, value, file, index, frame)
             if isinstance(value, External):

@@ -13,6 +13,7 @@ class Given(NamedTuple):
     """A call with its arguments.
 
     Attributes:
+        call: its index in the file; -1 for a call that the project does not write, as a worker's of `worker_init_fn`.
         actuals: the arguments if they differ from those that the call writes: for a call through a partial, or of a
             process.
         key: distinguishes the activations of such calls.
