@@ -236,7 +236,59 @@ FOUND: dict[str, str] = {
     + "\n\nclass Below(Rows):\n    pass\n",
 }
 
+CLIP = "rows = self.data['joints'][index : index + 16]  # DLL614\n"
+PICKLE = "pickle.load(open(path, 'rb'))"
+FOUND |= {
+    "a slice that two axes show to be a view": dataset(
+        CLIP + "for k in range(16):\n    rows[k, :, :2] = rows[k, :, :2] * 2 - 1\nreturn rows", data=PICKLE
+    ),
+    "the same by another name": dataset(
+        CLIP + "mine = rows\nmine[:, :2] -= self.mean\nreturn mine", data="torch.load(path)"
+    ),
+    "the same through a function": dataset(CLIP + "return augment(rows)", data=PICKLE, before=AUGMENT),
+    "a slice that torch.from_numpy takes": dataset(
+        CLIP + "seen = torch.from_numpy(rows)\nseen -= self.mean\nreturn seen", data=PICKLE
+    ),
+    "the elements of a slice, of a list or not": dataset(
+        CLIP + "row = rows[0]\nrow[:, 0] -= 1\nreturn row", data=PICKLE
+    ),
+    "unless the dataset is another": (
+        dataset(
+            "return self.read(index)",
+            data=PICKLE,
+            init="self.kind = augment",
+            more=(
+                "def read(self, index):\n    rows = self.data['joints'][index : index + 16]  # DLL614\n"
+                "    if self.kind != 'raw':\n        rows = np.zeros((16, 3))\n    rows[:, 0] -= 1\n    return rows"
+            ),
+        ).replace("Rows(paths, path)", "Rows(paths, path, 'raw')")
+    ),
+}
+
 SILENT: dict[str, str] = {
+    "a new list of a slice": dataset(
+        "rows = self.data['joints'][index : index + 16]\nrows[0] = rows[0] - 1\nreturn rows", data=PICKLE
+    ),
+    "an array made of a slice": dataset(
+        "rows = np.array(self.data['joints'][index : index + 16])\nrows[:, 0] -= 1\nreturn rows", data=PICKLE
+    ),
+    "a slice, copied": dataset(
+        "rows = self.data['joints'][index : index + 16].copy()\nrows[:, 0] -= 1\nreturn rows", data=PICKLE
+    ),
+    "a slice that another dataset replaces": (
+        dataset(
+            "return self.read(index)",
+            data=PICKLE,
+            init="self.kind = augment",
+            more=(
+                "def read(self, index):\n    rows = self.data['joints'][index : index + 16]\n"
+                "    if self.kind != 'raw':\n        rows = np.zeros((16, 3))\n    rows[:, 0] -= 1\n    return rows"
+            ),
+        ).replace("Rows(paths, path)", "Rows(paths, path, 'warped')")
+    ),
+    "a part of an archive": dataset(
+        "rows = self.data['joints'][index : index + 16]\nrows[:, 0] -= 1\nreturn rows", data="h5py.File(path)"
+    ),
     "a field of a shallow copy": dataset(
         "row = copy.copy(self.data[index])\nrow['name'] = self.labels[row['name']]\nreturn row", data=RECORDS
     ),

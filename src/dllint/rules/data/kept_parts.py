@@ -45,7 +45,7 @@ from dllint.rules.data.view_indices import ViewIndices
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_COLLECTIONS = frozenset({"container", "unpickled", "listed"})
+_COLLECTIONS = frozenset({"container", "unpickled", "cut", "listed"})
 _WITH_VIEWS = frozenset({"array", "tensor", "unpickled"})
 """Kinds that may have views, which share their memory."""
 _OF_OBJECTS = frozenset({"container", "object", "listed"})
@@ -119,7 +119,8 @@ class KeptParts:
 
     def _named(self, expr: Name, site: Site, depth: int) -> Part | None:
         found = self.world.symbols.lookup(expr.id, site)
-        return in_common([self._bound(expr.id, *one, depth) for one in found])
+        # What the dataset was made with may rule a branch out.
+        return in_common([self._bound(expr.id, *one, depth) for one in found if not self.world.impossible(one[1])])
 
     def _bound(self, name: str, binding: Binding, where: Site, depth: int) -> Part | None:
         event = binding.event
@@ -185,8 +186,17 @@ class KeptParts:
         """The view of a whole array; what a pickle holds is one if it has such views."""
         return None if part.kind not in _WITH_VIEWS else replace(part, kind=kind, arrayed=True)
 
-    def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
+    def indexed(self, base: Expr, index: Expr, site: Site, depth: int = 0) -> Part | None:
+        """The part that an expression is, as `of`, where an index is taken of it: only an array has slices along
+        several axes (`row[i, :2]`)."""
         part = self.of(base, site, depth)
+        if part is not None and part.kind == "cut" and isinstance(index, Tuple):
+            several = any(isinstance(one, (Slice, Opaque)) for one in index.elements)
+            return replace(part, kind="array", arrayed=True) if several else None
+        return part
+
+    def _item(self, base: Expr, index: Expr, expr: Expr, site: Site, depth: int) -> Part | None:
+        part = self.indexed(base, index, site, depth)
         if part is None:
             return None
         axes = index.elements if isinstance(index, Tuple) else (index,)
@@ -195,7 +205,7 @@ class KeptParts:
             return None
         if part.kind in NEW and cut:
             return part
-        if part.kind in ("container", "listed"):
+        if part.kind in ("container", "listed", "cut"):
             return None if cut else self._inside(part, expr, site)
         text = isinstance(index, Constant) and isinstance(index.value, str)
         if part.kind in ("copied", "in copy"):
@@ -208,7 +218,7 @@ class KeptParts:
             return None
         if part.kind == "unpickled" and not isinstance(index, Tuple):
             # The slice of a list is a copy.
-            return None if cut else self._inside(part, expr, site)
+            return replace(part, kind="cut", depth=part.depth + 1) if cut else self._inside(part, expr, site)
         kind: Kind = "array" if part.kind == "unpickled" else part.kind
         return replace(part, kind=kind, depth=part.depth + 1, arrayed=cut or self._is_matrix(base, site, len(axes)))
 
@@ -279,7 +289,7 @@ class KeptParts:
         """A copy that has the same elements: `copy.copy(row)`, `dict(row)`, `row.copy()`."""
         whole = copied(site.file, expr)
         part = self.of(whole, site, depth) if whole is not None else None
-        if part is None or part.kind not in ("container", "unpickled", "listed", "copied"):
+        if part is None or part.kind not in ("container", "unpickled", "cut", "listed", "copied"):
             return None
         func = site.file.calls[expr.index].func
         if last_name(func) == "deepcopy":
@@ -339,6 +349,8 @@ class KeptParts:
             if name in _CONVERTING and len(call.args) > 1:
                 return None
             part = self.of(call.args[0].value, site, depth)
+            if part is not None and part.kind == "cut" and name == "from_numpy":
+                part = replace(part, kind="array")
             return None if part is None else self._viewed(part, "tensor" if library == "torch" else "array")
         targets = self.world.calls.targets(site.file, expr.index, site.frame)
         found: list[Part | None] = []

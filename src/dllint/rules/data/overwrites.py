@@ -159,7 +159,7 @@ class _Search:
                 continue
             site = self._site(run, store.event.region, store.event.span)
             target = Subscript(store.base, store.key)
-            part = self.parts.of(store.base, site)
+            part = self.parts.indexed(store.base, store.key, site)
             replaces = isinstance(store.base, Attribute) and run.picks(store.key) and run.expressions.count(target) > 2
             if part is None or part.kind in NEW or (part.taken is None and not replaces):
                 continue

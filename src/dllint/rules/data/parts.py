@@ -9,11 +9,11 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class
 from dllint.linking.source import SourceFile
 
-Kind = Literal["array", "tensor", "container", "object", "unpickled", "listed", "copied", "in copy"]
+Kind = Literal["array", "tensor", "container", "object", "unpickled", "cut", "listed", "copied", "in copy"]
 """What a part is: an array of NumPy's, a tensor, a list or dict, an object of the project, or what a pickle holds: any
-of these, or a number. "listed": no part, but a new list or dict of parts. "copied": that, or a new array; "in copy": a
-part or, of such an array, none."""
-NEW = frozenset({"listed", "copied"})
+of these, or a number. "cut": a slice of that, a view if it is an array or a new list. "listed": no part, but a new list
+or dict of parts. "copied": that, or a new array; "in copy": a part or, of such an array, none."""
+NEW = frozenset({"cut", "listed", "copied"})
 """Kinds of what an item makes for itself, so that it may change which elements there are."""
 
 
