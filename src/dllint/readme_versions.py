@@ -18,7 +18,8 @@ _WHEEL = re.compile(r"torch-(\d+(?:\.\d+)+)[-+%.]")
 """The file of a wheel, at the end of its address."""
 _SAID = re.compile(
     r"(?<![\w.-])(?P<name>(?:py)?torch|python)\b(?:\]\([^)\s]{0,200}\))?"
-    r"(?P<between>(?:[^\w\n]|_|v(?=\d)|\b(?:versions?|install(?:ed|ation)?)\b){0,16})"
+    r"(?P<between>(?:[^.\n]{0,40}\btested\s(?:with|on|under|using)\b)?"
+    r"(?:[^\w\n]|_|v(?=\d)|\b(?:versions?|install(?:ed|ation)?)\b){0,16})"
     r"(?<![\d.])(?P<version>\d+\.\d+(?:\.\d+)*)",
     re.IGNORECASE,
 )
@@ -30,6 +31,8 @@ _MORE_AFTER = re.compile(
     re.IGNORECASE,
 )
 """What leaves other versions than the one named: "1.4+", "1.4 or later", "1.4 to 1.9"."""
+_UP_TO = re.compile(r"\s*(?:[-~–/,|&]|to\b|and\b|or\b)\s*v?(\d+\.\d+(?:\.\d+)*)(?!\.?\d)", re.IGNORECASE)
+"""The next of several versions that are named one by one or as a range: "1.4, 1.5", "1.4 to 1.9"."""
 _LESS = re.compile(r"<\s*=|≤|<")
 _NEEDED = re.compile(r"compatib|requir|need|test|works?\b|install|\A\W*\Z", re.IGNORECASE)
 _CASE = re.compile(r"\b(?:for|if|when|under|not?|users?)\b|n't", re.IGNORECASE)
@@ -74,5 +77,18 @@ def named_versions(text: str) -> Iterator[Named]:
             if _NEEDED.search(before) and not _CASE.search(f"{before}|{re.split('[.;]', after, maxsplit=1)[0]}"):
                 yield Named(f"{found['name']}{'<' if less[0] == '<' else '<='}{found['version']}", True)
             continue
+        last, after = _last_of(found["version"], after)
+        if last != found["version"] and not (_MORE_BEFORE.search(before) or _MORE_AFTER.match(after)):
+            yield Named(f"{found['name']}<={last}", True)
+            continue
         more = _MORE_BEFORE.search(before) or _MORE_BEFORE.search(found["between"]) or _MORE_AFTER.match(after)
         yield Named(f"{found['name']}{'>=' if more else '=='}{found['version']}{'' if more else '.*'}", True)
+
+
+def _last_of(version: str, after: str) -> tuple[str, str]:
+    """The newest of the versions that are named together, and what stands behind them."""
+    named = [version]
+    while (found := _UP_TO.match(after)) is not None:
+        named.append(found[1])
+        after = after[found.end() :]
+    return max(named, key=lambda one: tuple(map(int, one.split(".")))), after

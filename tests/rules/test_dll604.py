@@ -35,6 +35,12 @@ FOUND: dict[str, str] = {
     "            step += 1\n",
     "by its methods": MADE + "for i in range(9):\n    batch = next(loader.__iter__())  # DLL604\n",
     "by the methods of both": MADE + "for i in range(9):\n    batch = loader.__iter__().__next__()  # DLL604\n",
+    "in a few of the steps": MADE
+    + "for i, x in enumerate(train):\n    if i % 10 == 0:\n        _, y = next(enumerate(loader, 0))  # DLL604\n",
+    "in a few of the steps, the last of ten": MADE
+    + "while True:\n    step += 1\n    if (step % 5) == 4:\n        pass\n"
+    "    if not step % 5:\n        print(next(iter(loader)))  # DLL604\n",
+    "by enumerate": MADE + "for i in range(9):\n    _, batch = next(enumerate(loader))  # DLL604\n",
     "for": MADE + "for i in range(9):\n    batch = next(iter(loader))  # DLL604\n",
     "while, inside of an expression": MADE
     + "while True:\n    x, y = [t.cuda() for t in next(iter(loader))]  # DLL604\n",
@@ -154,6 +160,15 @@ SILENT: dict[str, str] = {
     "for split in ['a', 'b']:\n    print(next(iter(loaders[split])))\n",
     "in a comprehension": HEAD
     + "loaders = [DataLoader(a, num_workers=2)]\nfirst = [next(iter(one)) for one in loaders]\n",
+    "in a few of the epochs": MADE
+    + "for epoch in range(9):\n    fit()\n    if epoch % 5 == 0:\n        print(next(iter(loader)))\n",
+    "a few of the batches, under a second condition": MADE
+    + "for i in steps:\n    if i % 10 == 0 and ready:\n        print(next(iter(loader)))\n",
+    "in a few of the steps that are left": MADE
+    + "for i in steps:\n    if i % 5 == 0:\n        if i % 7 == 0:\n            print(next(iter(loader)))\n",
+    "in an unknown number of steps": MADE + "for i in steps:\n    if i % every == 0:\n        print(next(iter(loader)))\n",
+    "the first batch, without workers": HEAD + "loader = DataLoader(rows, 4)\n"
+    "for i in steps:\n    if i % 10 == 0:\n        batch = next(iter(loader))\n",
     "under a condition": MADE + "for i in range(9):\n    if i % 100 == 0:\n        print(next(iter(loader)))\n",
     "after the end": MADE + "it = iter(loader)\nfor i in range(9):\n    try:\n        b = next(it)\n"
     "    except StopIteration:\n        b = next(iter(loader))\n",

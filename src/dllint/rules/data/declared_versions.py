@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,13 +12,20 @@ from dllint import project_requirements
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_COMPANIONS = {
-    "torchvision": {4: 2, 5: 4, 6: 5, 7: 6, 8: 7, 9: 8, 10: 9, 11: 10, 12: 11, 13: 12, 14: 13},
-    "torchaudio": {minor: minor for minor in range(4, 14)},
-}
-"""For packages that are built for one version of torch: the minor version of torch 1 by their own of version 0
-(github.com/pytorch/vision and github.com/pytorch/audio, README)."""
+_Minors = Mapping[tuple[int, ...], int]
 
+_COMPANIONS: Mapping[str, _Minors] = {
+    "torchvision": {(0, 4): 2, **{(0, minor): minor - 1 for minor in range(5, 15)}},
+    "torchaudio": {(0, minor): minor for minor in range(4, 14)},
+}
+"""For packages that are built for one version of torch: the minor version of torch 1 by their own
+(github.com/pytorch/vision and github.com/pytorch/audio, README)."""
+_NEWEST: Mapping[str, _Minors] = {
+    "cudatoolkit": {(8, 0): 0, (9, 0): 1, (9, 2): 7, (10, 0): 2, (10, 1): 8, (10, 2): 12},
+    "python": {(2, 7): 4, (3, 5): 5, (3, 6): 10},
+}
+"""The newest minor version of torch 1 that is built for a version of CUDA or Python (pytorch.org, "Previous PyTorch
+Versions", and the wheels of torch on PyPI)."""
 _PART = re.compile(r"(===?|<=?|~=|>=?)\s*(\d+(?:\.\d+)+)")
 
 
@@ -100,17 +108,35 @@ class DeclaredVersions:
         return f"{one.package} {shown if exact else f'below {shown}'} in {self.project.shown(one.path)}"
 
     def _implied(self, limit: tuple[int, ...]) -> Old | None:
-        """What packages need that are built for one version of torch, if all of them need one below `limit`."""
+        """What packages need that are built for one version of torch, if all of them need one below `limit`. Without
+        such packages, what there is for the versions of CUDA and Python that the project names."""
         needed: dict[tuple[int, ...], Old] = {}
+        for one, minor in self._that_need(_COMPANIONS):
+            if minor is None:
+                return None
+            shown = f"{one.package} {_shown(self._parts(one)[0][1])} in {self.project.shown(one.path)}"
+            needed.setdefault((1, minor), Old(f"torch 1.{minor}, which {shown} needs,", one.kind == "words"))
+        if not needed:
+            return self._newest(limit)
+        return needed[min(needed)] if max(needed) < limit else None
+
+    def _newest(self, limit: tuple[int, ...]) -> Old | None:
+        """The newest torch for the version of CUDA or Python that the project names, if that is below `limit`."""
+        for package in _NEWEST:
+            needed = list(self._that_need({package: _NEWEST[package]}))
+            if needed and all(minor is not None and (1, minor) < limit for _, minor in needed):
+                one, minor = needed[0]
+                shown = f"{one.package} {_shown(self._parts(one)[0][1])} in {self.project.shown(one.path)}"
+                return Old(f"torch 1.{minor}, the newest for {shown},", True)
+        return None
+
+    def _that_need(self, packages: Mapping[str, _Minors]) -> Iterator[tuple[project_requirements.Declared, int | None]]:
+        """The requirements for some packages, with the minor version of torch 1 that these need; None if unknown."""
         for one in self._all:
-            minors = _COMPANIONS.get(one.package, {})
-            for operator, version in self._parts(one) if minors and one.versions else ():
-                minor = minors.get(version[1]) if operator in ("==", "~=") and version[0] == 0 else None
-                if minor is None:
-                    return None
-                shown = f"{one.package} 0.{version[1]} in {self.project.shown(one.path)}"
-                needed.setdefault((1, minor), Old(f"torch 1.{minor}, which {shown} needs,", one.kind == "words"))
-        return needed[min(needed)] if needed and max(needed) < limit else None
+            if one.package in packages:
+                for operator, version in self._parts(one):
+                    exact = operator in ("==", "~=")
+                    yield one, packages[one.package].get(version[:2]) if exact else None
 
     @staticmethod
     def _parts(one: project_requirements.Declared) -> list[tuple[str, tuple[int, ...]]]:

@@ -36,7 +36,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         related = [Place(restart.around.path, restart.loop.span, "in every iteration of this loop")]
         if (restart.file.path, restart.call) != (loader.file.path, loader.call):
             related.append(Place(loader.file.path, loader.span, "the loader"))
-        values = {"call": render(CallRef(restart.call), restart.file), "name": loader.name}
+        often = "every iteration" if restart.period == 1 else f"1 of {restart.period} iterations"
+        values = {"call": render(CallRef(restart.call), restart.file), "name": loader.name, "often": often}
         if restart.dataset is not None:
             made = restart.file.calls[restart.dataset]
             values["dataset"] = render(made.func, restart.file)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
     Attribute,
+    BinOp,
     CallRef,
     Compare,
     Constant,
@@ -39,6 +40,9 @@ _NUMBER_OF_EPOCHS = re.compile(
 """The names of a number of epochs: `num_epochs`, `max_epoch`, but not `steps_per_epoch` or `epoch_size`."""
 _LOOPS = ("for", "while")
 _COUNTING = frozenset({"range", "count", "trange", "xrange", "tqdm"})
+_ITERATING = (Name("iter"), Name("enumerate"))
+_RARE = 20
+"""In how many steps a restart costs little beside them."""
 _RARELY = ("handler", "case", "loopelse", "finally")
 
 
@@ -52,6 +56,7 @@ class Restart:
         loop: the loop's region, in the file `around`.
         dataset: the call in an epoch that makes the loader's dataset and thereby reads files, if there is one.
         whole: whether it reads them whole, rather than lines of a text.
+        period: in how many iterations it starts again once: 10 below `if step % 10 == 0`.
     """
 
     kind: str
@@ -62,6 +67,21 @@ class Restart:
     around: SourceFile
     dataset: int | None = None
     whole: bool = False
+    period: int = 1
+
+
+def _period(condition: Region) -> int | None:
+    """In how many iterations a branch is taken once: 10 for `if step % 10 == 0`; None if unknown."""
+    test, holds = condition.expr, condition.holds
+    while isinstance(test, Not):
+        test, holds = test.operand, not holds
+    if isinstance(test, Compare) and len(test.comparisons) == 1 and isinstance(test.comparisons[0][1], Constant):
+        # `step % 10`, negated, is `step % 10 == 0`.
+        holds = not holds if test.comparisons[0][0] == "==" else holds
+        test = test.left if test.comparisons[0][0] in ("==", "!=") else None
+    if holds or not isinstance(test, BinOp) or test.op != "%" or not isinstance(test.right, Constant):
+        return None
+    return test.right.value if isinstance(test.right.value, int) and test.right.value > 0 else None
 
 
 def _is_late(condition: Region, counters: frozenset[str]) -> bool:
@@ -103,9 +123,13 @@ class Restarts:
         if call.func != Name("next") or not call.args or not isinstance(call.args[0].value, CallRef):
             return None
         inner = file.calls[call.args[0].value.index]
-        if inner.func != Name("iter") or len(inner.args) != 1:
+        if inner.func not in _ITERATING or not inner.args or inner.args[0].keyword is not None:
             return None
-        loop = self._always_in(file, call.region)
+        loop, period = self._always_in(file, call.region), 1
+        if loop is None and (often := self._often_in(file, call.region)) is not None:
+            loop, period = often
+            if self._kind(file, call.scope, loop, index) == "epoch":
+                return None
         if loop is not None and (
             self.sameness.depends(file, call.scope, loop, inner.args[0].value) or self._nests(file, call.scope, loop)
         ):
@@ -125,10 +149,10 @@ class Restarts:
             own = loader.file is file and made.scope == call.scope
             if own and loop is not None and file.encloses(loop, made.region):
                 return None
-        if not any(loader.workers().possible or self._ordered(loader) for loader in known):
+        if not any(loader.workers().possible or (period == 1 and self._ordered(loader)) for loader in known):
             return None
         if loop is not None:
-            return Restart("next", file, index, file.facts.regions[loop], known[0], file)
+            return Restart("next", file, index, file.facts.regions[loop], known[0], file, period=period)
         return self._in_callers_loop(file, index, inner.args[0].value, known)
 
     def _in_callers_loop(self, file: SourceFile, index: int, iterated: Expr, loaders: list[Loader]) -> Restart | None:
@@ -318,6 +342,20 @@ class Restarts:
                 return index if all(met) else None
             if entry.kind == "if":
                 conditions.append(entry)
+            elif entry.kind in _RARELY:
+                return None
+        return None
+
+    @staticmethod
+    def _often_in(file: SourceFile, region: int) -> tuple[int, int] | None:
+        """The innermost loop around a region that one in a few of its iterations reaches, and in how many one does."""
+        period = 1
+        for index in file.regions(region):
+            entry = file.facts.regions[index]
+            if entry.kind in _LOOPS:
+                return (index, period) if period <= _RARE else None
+            if entry.kind == "if":
+                period *= _period(entry) or _RARE + 1
             elif entry.kind in _RARELY:
                 return None
         return None
