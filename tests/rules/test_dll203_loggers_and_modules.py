@@ -59,6 +59,8 @@ test_found, test_silent = in_one_file(
         "a module by default": kept("library", ", library=json"),
         "a module of one of two": kept("np if library else json", ", library", "True"),
         "a module inside a package": kept("np.random"),
+        "a module of a package": kept("mask", setup="from pycocotools import mask"),
+        "a module of a package, renamed": kept("F", setup="from torchvision.transforms import functional as F"),
         "a module by a text": kept('importlib.import_module("scipy")', setup="import importlib"),
         "a module by any text": kept("importlib.import_module(sys.argv[1])", setup="import importlib"),
     },
@@ -68,6 +70,7 @@ test_found, test_silent = in_one_file(
         "sinks that are functions": kept(
             "logger", setup="logger.remove()\nlogger.add(write)\n\ndef write(text):\n    pass", mark=""
         ),
+        "a class of a package": kept("COCO", setup="from pycocotools.coco import COCO", mark=""),
         "a function of a module": kept("np.zeros", mark=""),
         "a function of a module inside": kept("np.random.rand", mark=""),
         "a function of a module by a text": kept(

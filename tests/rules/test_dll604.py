@@ -166,7 +166,8 @@ SILENT: dict[str, str] = {
     + "for i in steps:\n    if i % 10 == 0 and ready:\n        print(next(iter(loader)))\n",
     "in a few of the steps that are left": MADE
     + "for i in steps:\n    if i % 5 == 0:\n        if i % 7 == 0:\n            print(next(iter(loader)))\n",
-    "in an unknown number of steps": MADE + "for i in steps:\n    if i % every == 0:\n        print(next(iter(loader)))\n",
+    "in an unknown number of steps": MADE
+    + "for i in steps:\n    if i % every == 0:\n        print(next(iter(loader)))\n",
     "the first batch, without workers": HEAD + "loader = DataLoader(rows, 4)\n"
     "for i in steps:\n    if i % 10 == 0:\n        batch = next(iter(loader))\n",
     "under a condition": MADE + "for i in range(9):\n    if i % 100 == 0:\n        print(next(iter(loader)))\n",

@@ -105,13 +105,22 @@ CYTHON = always("TypeError: no default __reduce__ due to non-trivial __cinit__")
 
 GENERATOR = Refusal("a generator", instance("generator"), "iterator")
 MODULE = Refusal("a module", instance("module"), "module")
-INNER_MODULES = frozenset(
-    {
-        *("numpy.random", "numpy.linalg", "numpy.fft", "os.path", "PIL.Image", "matplotlib.pyplot", "scipy.ndimage"),
-        *("torch.nn", "torch.nn.functional", "torch.cuda", "torch.distributed"),
-        *("torchvision.transforms", "torchvision.transforms.functional", "torchvision.datasets"),
-    }
-)
+_INNER_MODULES = {
+    "os": "path",
+    "xml.etree": "ElementTree",
+    "PIL": "Image ImageDraw ImageEnhance ImageFile ImageFilter ImageFont ImageOps",
+    "librosa": "core effects feature util",
+    "matplotlib": "cm colors pyplot",
+    "numpy": "fft linalg random",
+    "pycocotools": "coco cocoeval mask",
+    "scipy": "interpolate io misc ndimage signal sparse spatial stats",
+    "skimage": "color draw filters io measure morphology transform util",
+    "torch": "cuda distributed nn optim",
+    "torch.nn": "functional init",
+    "torchvision": "datasets io models ops transforms",
+    "torchvision.transforms": "functional",
+}
+INNER_MODULES = frozenset(f"{package}.{name}" for package, names in _INNER_MODULES.items() for name in names.split())
 """Modules that programs reach through their package, without an import by their whole name."""
 RUN_TIME_CLASS = Refusal(
     "a class that is made at run time",
