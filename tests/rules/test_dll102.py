@@ -204,8 +204,8 @@ for number, batch in tqdm(enumerate(loader), total=len(loader)):  # DLL102
     "a progress bar by its name": f"""{SPAWNED}
 from tqdm.auto import tqdm
 
-bar = tqdm(enumerate(loader), total=len(loader))
-for number, batch in bar:  # DLL102
+bar = tqdm(enumerate(loader), total=len(loader))  # DLL102
+for number, batch in bar:
     print(batch)
 """,
     "a progress bar that a with statement opens": f"""{SPAWNED}
@@ -234,8 +234,8 @@ from tqdm import tqdm
 def shown(batches, **options):
     return tqdm(batches, **options)
 
-bar = shown(zip(loader, loader), leave=False)
-for one, other in bar:  # DLL102
+bar = shown(zip(loader, loader), leave=False)  # DLL102
+for one, other in bar:
     print(one, other)
 """,
     "a progress bar of a class of the project": f"""{SPAWNED}
@@ -256,10 +256,10 @@ for batch in bar:  # DLL102
 import os
 from tqdm import tqdm
 
-batches = enumerate(loader)
+batches = enumerate(loader)  # DLL102
 if "RANK" not in os.environ:
     batches = tqdm(batches)
-for number, batch in batches:  # DLL102
+for number, batch in batches:
     print(batch)
 """,
     "an enumeration that is read later": f"""{SPAWNED}

@@ -17,6 +17,7 @@ from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import BEGINNING, GOES_INSIDE, HANDING_ON, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.derivations import looped_in
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import framework_loaders
 from dllint.project.arrivals import Arrival
@@ -187,16 +188,19 @@ class Starting:
 
     def iterations(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Iteration]:
         """The places where a scope itself iterates loaders."""
-        looped = set[tuple[str, int]]()
-        for loop in self._loops(file, scope):
+        loops = self._loops(file, scope)
+        inside = {one.index for loop in loops for one in walk(loop.expr, file) if isinstance(one, CallRef)}
+        begun = {index: list(self._begun(file, index, frame)) for index in file.calls_of(scope) if index not in inside}
+        kept = {(one.file.path, one.call) for loaders in begun.values() for one in loaders}
+        for loop in loops:
             site = Site(file, scope, loop.region, loop.statement.start, frame)
             for loader in self.iterated(loop.expr, site):
-                looped.add((loader.file.path, loader.call))
-                yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
+                # The loop over `batches = enumerate(loader)` starts nothing itself.
+                if not isinstance(loop.expr, Name) or (loader.file.path, loader.call) not in kept:
+                    yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
         for index in file.calls_of(scope):
             call = file.calls[index]
-            begun = (one for one in self._begun(file, index, frame) if (one.file.path, one.call) not in looped)
-            for loader in (*self.consumed(file, index, frame), *begun):
+            for loader in (*self.consumed(file, index, frame), *begun.get(index, ())):
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
 
     def _begun(self, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Loader]:
