@@ -97,6 +97,12 @@ def filled(stored: str, call: str = "self.fill(row)") -> str:
 
 
 FOUND: dict[str, str] = {
+    "under the position of its key": dataset(
+        "key = self.paths[index]\nplace = self.keys.index(key)\n"
+        "if self.cache[place] is None:\n    self.cache[place] = open(key, 'rb').read()  # DLL304\n"
+        "return self.cache[place]",
+        cache="[None] * len(paths)\n        self.keys = list(paths)",
+    ),
     "an array in a record that a method gets": filled("one['image'] = np.load(one['path'])  # DLL304"),
     "an array in a record that a method gets by name": filled(
         "one['image'] = np.load(one['path'])  # DLL304", "self.fill(one=self.rows[index])"
@@ -247,6 +253,11 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "under the position of a constant": dataset(
+        "place = self.keys.index('mean')\nif place not in self.cache:\n"
+        "    self.cache[place] = open(self.keys[place], 'rb').read()\nreturn self.cache[place]",
+        cache="{}\n        self.keys = list(paths)",
+    ),
     "an array in a copy that a method gets": filled("one['image'] = np.load(one['path'])", "self.fill(dict(row))"),
     "an array in a copy that a method makes": filled("one = dict(one); one['image'] = np.load(one['path'])"),
     "an array that the item takes out of what a method filled": filled(
@@ -416,6 +427,21 @@ def test_one_cache_of_two_loaders_is_one_finding_of_the_worse_kind(told: Callabl
 
     assert "Memory of each worker grows" in finding.text
     assert len(finding.related) == 2
+
+
+def test_what_one_branch_puts_aside_of_an_item_is_one_finding(told: Callable[..., Any]) -> None:
+    item = (
+        "if index not in self.cache:\n    data = np.load(self.paths[index])\n    self.cache[index] = data['image']\n"
+        "    self.boxes[index] = data['boxes']\nelse:\n    self.seen[index] = np.zeros(3)\nreturn self.cache[index]"
+    )
+    text = dataset(item, cache="{}\n        self.boxes = {}\n        self.seen = {}")
+    first, second = told({"rows.py": text}, **SELECT)
+    line = text[: text.index("self.cache[index] =")].count("\n") + 1
+
+    assert (first.span.line, second.span.line) == (line, line + 3)
+    assert [(one.span.line, one.message) for one in first.related if "grows" in one.message] == [
+        (line + 1, "`Rows.boxes` grows here")
+    ]
 
 
 def test_labels_that_are_loaded_once(findings: Callable[..., Any]) -> None:

@@ -240,6 +240,9 @@ class ItemIndex:
             case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
                 call = self.file.calls[expr.index]
                 parts = [*call.func.children(), *(argument.value for argument in call.args)]
+            case CallRef() if last_name(self.file.calls[expr.index].func) == "index":
+                # `self.keys.index(key)`, the position of an item
+                parts = [argument.value for argument in self.file.calls[expr.index].args]
             case CallRef() if (entry := self.entry_asked(expr)) is not None:
                 parts = (entry.key, entry.container) if fields else (entry.key,)
             case CallRef() if self.draws_index and self.draws(expr):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.memory_trend import grows
-from dllint.finding import Finding
+from dllint.finding import Finding, Place
 from dllint.inference.values import Class
 from dllint.project import Project
 from dllint.rules.causes import Causes, Use, worst
@@ -40,8 +40,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     trace=project.trace(cache.run.run.hops),
                     statement=cache.statement,
                 )
+                path, place = cache.run.file.path, project.loader_place(loader)
+                made = (Place(path, cache.span, f"`{cache.name}` grows here", alike=True),)
+                # What one branch puts aside of an item: `self.images[index] = image`, `self.boxes[index] = boxes`.
+                together = (path, cache.run.scope, cache.region, cache.anew) if cache.region is not None else cache.span
                 # A cache that keeps growing is worse than one that every epoch discards.
-                causes.add(Use(finding, project.loader_place(loader), rank=not ends), (cache.run.file.path, cache.span))
+                causes.add(Use(finding, place, rank=not ends, made=made), (path, cache.span), (path, together))
     yield from map(worst, causes)
 
 

@@ -54,7 +54,8 @@ class _Addition(NamedTuple):
 class Cache:
     """A statement that adds something per item to an attribute or module variable and never removes it.
 
-    `name` is "Rows.cache" or "CACHE". `anew`: it puts what it loads into the record of an item, each time.
+    `name` is "Rows.cache" or "CACHE". `anew`: it puts what it loads into the record of an item, each time. `region`:
+    the branch of the function with the statement; None for a function that keeps its results.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Cache:
     span: Span
     statement: Span
     anew: bool = False
+    region: int | None = None
 
 
 class Caches:
@@ -116,7 +118,7 @@ class Caches:
                         else self._beginnings.starts_empty(value, holder, held)
                     ):
                         seen.add(known)
-                        yield Cache(self._label(way, held), run, one.span, one.statement, one.anew)
+                        yield Cache(self._label(way, held), run, one.span, one.statement, one.anew, one.region)
                 plain = holder == value and not run.receiver
                 if (id(run) in own or plain) and keeps_results(self.world, run):
                     name = run.file.scopes[run.scope].name
