@@ -120,10 +120,11 @@ class CallGraph:
                         (target.function.key, target.frame), target._replace(guessed=target.guessed or by_name)
                     )
         if last_name(file.callee(index)) in self.world.knowledge.instantiating:
-            built = self.world.knowledge.instantiated(file, index, frame)
+            built = self.world.knowledge.built(file, index, frame)
+            chosen = CHOSEN in built or len(built) > 1
             for value in built:
                 for target in self.run_by(value, Given(file, index, frame)):
-                    collected[target.function.key, target.frame] = target._replace(guessed=CHOSEN in built)
+                    collected[target.function.key, target.frame] = target._replace(guessed=chosen)
         return Targets(collected.values())
 
     def run_by(self, value: Value, given: Given) -> Iterator[Target]:

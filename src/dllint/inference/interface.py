@@ -194,9 +194,6 @@ class Knowledge(Protocol):
     def instantiating(self) -> frozenset[str]:
         """Last names of functions that instantiate objects described by a configuration."""
 
-    def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """Return the classes and functions that such a call may call."""
-
     def described(self, values: Values) -> Values:
         """Return the values, with each dict that describes an object replaced by the object."""
 

@@ -113,7 +113,7 @@ class Libraries:
     compositions = COMPOSITIONS
     known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
-    instantiating = hydra.LAST_NAMES
+    instantiating = hydra.LAST_NAMES | registries.BUILDING
     command_lines = COMMAND_LINES
     iterates = ITERATES
 
@@ -291,9 +291,6 @@ class Libraries:
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         found = self.registries.built(file, index, frame)
         return found or self.instantiation.built(file, index, frame)
-
-    def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        return self.instantiation.built(file, index, frame)
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
         if file.calls[index].func == _DICT:

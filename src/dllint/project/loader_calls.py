@@ -12,7 +12,6 @@ from dllint.inference.constructors import base_constructed
 from dllint.inference.values import Class, External, Instance, Partial, Value
 from dllint.libraries.filled_classes import FILLS_OPTIONS
 from dllint.libraries.index import ALIASES, LOADERS
-from dllint.libraries.registries import BUILDING
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loader_apis import loader_api
 from dllint.project.loaders import Loader
@@ -57,7 +56,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
     for name in sorted(FILLS_OPTIONS):
         for file, index in world.called(name):
             yield from _filled_options(world, file, index)
-    for name in sorted(BUILDING | world.knowledge.instantiating):
+    for name in sorted(world.knowledge.instantiating):
         for file, index in world.called(name):
             for value in world.knowledge.built(file, index, None):
                 found = loader_api(world, value)
