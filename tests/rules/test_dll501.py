@@ -178,6 +178,30 @@ chosen = A.OneOf([A.HorizontalFlip(), A.Compose([Scale(640, 640)])])
 loader = DataLoader(Rows(A.Compose([A.RandomCrop(8, 8), chosen])), num_workers=4)
 """,
     },
+    **{
+        f"augmenters of imgaug, {name}": {
+            "train.py": f"""\
+import imgaug.augmenters as iaa
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, augmenter):
+        self.augmentations = augmenter
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        {line}  # DLL501
+
+loader = DataLoader(Rows(iaa.Sequential([iaa.Fliplr(0.5), iaa.Sometimes(0.5, iaa.Affine(rotate=9))])), num_workers=4)
+"""
+        }
+        for name, line in (
+            ("called", "return self.augmentations(image=index)"),
+            ("by their method", "return self.augmentations.augment_image(index)"),
+        )
+    },
     "transforms that inherit from those of albumentations, in a dict of keywords": {
         "data.py": """\
 import albumentations as A
@@ -251,6 +275,29 @@ loader = DataLoader(Rows(A.Compose([{transforms}])), num_workers=4)
             ("transforms of albumentations that start no threads", "", "A.HorizontalFlip(), A.RandomCrop(8, 8)"),
             ("transforms of albumentations with a cap", "cv2.setNumThreads(0)\n", "A.Resize(640, 640)"),
         )
+    },
+    "augmenters of imgaug that start no threads, and a method of the project": {
+        "train.py": """\
+import cv2
+import imgaug.augmenters as iaa
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.flips = iaa.Sequential([iaa.Fliplr(0.5), iaa.Dropout(0.1)])
+        self.spare = iaa.Affine(rotate=9)
+
+    def __len__(self):
+        return 9
+
+    def augment_image(self, image):
+        return self.flips.augment_image(image)
+
+    def __getitem__(self, index):
+        return self.augment_image(self.flips(image=index))
+
+loader = DataLoader(Rows(), num_workers=4)
+"""
     },
     "what works in one thread": {
         "data.py": HEAD

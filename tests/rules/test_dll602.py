@@ -369,6 +369,9 @@ class Jitter(Randomizable):
 {dataset("Jitter()  # DLL602", "return self.rng(index)")}"""
 OF_LIBRARIES: dict[str, str] = {
     "imgaug": IMGAUG.replace("AUG", "iaa.Add((-9, 9))  # DLL602") + LOADER,
+    "imgaug, where workers seed others": IMGAUG.replace("AUG", "iaa.Add((-9, 9))  # DLL602")
+    + "\ndef start(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n    random.seed(worker_id)\n"
+    + LOADER.replace("=2)", "=2, worker_init_fn=start)"),
     "imgaug, by a method": IMGAUG.replace("AUG", "iaa.Sequential([iaa.Fliplr(0.5)])  # DLL602").replace(
         "self.rng(image=index)", "self.rng.augment_image(index)"
     )

@@ -474,6 +474,7 @@ class Library(NamedTuple):
         locks: locks that a fork copies in their current state, held or not.
         native_pools: packages with native threads of their own, which forked processes wait for in vain.
         runs_opencv: classes whose objects use OpenCV's thread pool when called.
+        applies_opencv: prefixes of the names of methods that do the same as calling such an object.
         opencv_functions: functions that use it.
         files: functions that open a file.
         maps_itself: attributes of objects that map names to the objects' own items.
@@ -547,6 +548,7 @@ class Library(NamedTuple):
     locks: frozenset[str] = frozenset()
     native_pools: Mapping[str, NativePool] = NOTHING
     runs_opencv: frozenset[str] = frozenset()
+    applies_opencv: tuple[str, ...] = ()
     opencv_functions: frozenset[str] = frozenset()
     files: Mapping[str, FileOpener] = NOTHING
     maps_itself: frozenset[str] = frozenset()

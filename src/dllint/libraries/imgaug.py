@@ -18,8 +18,21 @@ _RANGED = (
     *("LinearContrast", "GammaContrast", "SigmoidContrast", "LogContrast", "CLAHE", "JpegCompression", "Sometimes"),
     *("ChangeColorTemperature", "BilateralBlur"),
 )
+_POOLED = (
+    *("Affine", "Rotate", "ShearX", "ShearY", "ScaleX", "ScaleY", "TranslateX", "TranslateY", "PerspectiveTransform"),
+    *("ElasticTransformation", "Crop", "Pad", "CropAndPad", "GaussianBlur", "BilateralBlur", "Superpixels", "Invert"),
+    *("AddToHue", "AddToBrightness", "AddToSaturation", "AddToHueAndSaturation", "MultiplyHue", "MultiplySaturation"),
+    *("MultiplyHueAndSaturation", "MultiplyBrightness", "MultiplyAndAddToBrightness", "Grayscale", "CLAHE", "Add"),
+    *("Multiply", "HistogramEqualization", "LinearContrast", "GammaContrast", "CoarseDropout"),
+    "UniformColorQuantization",
+)
 
 LIBRARY = Library(
+    # Augmenters after which /proc showed more threads in the process, on an image of 1024 × 1024 pixels (OpenCV 4.11).
+    # `Fliplr`, `Sharpen`, `MedianBlur`, `Dropout`, `PiecewiseAffine` and `CropToFixedSize` started none; `Resize` did,
+    # which depends on its size.
+    runs_opencv=frozenset(f"imgaug.augmenters.{name}" for name in _POOLED),
+    applies_opencv=("augment",),
     # Every augmenter keeps an imgaug.random.RNG over a NumPy generator. With 2 workers, forked or spawned, 3 of 8 draws
     # were distinct, the same 3 in each epoch.
     own_draws=(

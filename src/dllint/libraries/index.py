@@ -153,6 +153,7 @@ THREAD_EXECUTORS = _union(one.thread_executors for one in LIBRARIES)
 THREAD_POOLS = _union(one.thread_pools for one in LIBRARIES)
 LOCKS = _union(one.locks for one in LIBRARIES)
 RUNS_OPENCV = _union(one.runs_opencv for one in LIBRARIES)
+APPLIES_OPENCV = tuple(prefix for one in LIBRARIES for prefix in one.applies_opencv)
 OPENCV_FUNCTIONS = _union(one.opencv_functions for one in LIBRARIES)
 
 # Files and pickling

@@ -15,7 +15,7 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.facets import OwnDraws
 from dllint.libraries.index import OWN_DRAWS, WORKER_INFO, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun, called_names
 from dllint.rules.data.declared_versions import DeclaredVersions
@@ -85,8 +85,25 @@ class UnseededDraws:
             # MONAI's loader does the seeding itself.
             made_by = self.project.external_name(loader.file, loader.call) or ""
             own_loader = bool(row.loaders) and canonical(made_by).startswith(row.loaders)
-            if not (called & row.reseeding or given or own_loader):
-                yield from self._draws(row, runs)
+            if given or own_loader or (called & row.reseeding and self._reseeded(row, runs)):
+                continue
+            yield from self._draws(row, runs)
+
+    def _reseeded(self, row: OwnDraws, runs: list[WorkerRun]) -> bool:
+        """Whether worker code may seed the library: `numpy.random.seed` seeds another."""
+        package = row.prefix.partition(".")[0]
+
+        def is_other(value: Value) -> bool:
+            return isinstance(value, External) and canonical(value.name).partition(".")[0] != package
+
+        for run in runs:
+            for index in run.file.calls_of(run.scope):
+                if last_name(run.file.calls[index].func) in row.reseeding:
+                    site = self.world.call_site(run.file, index, run.frame)
+                    called = self.world.values.evaluate(run.file.calls[index].func, site)
+                    if not called or not all(map(is_other, called)):
+                        return True
+        return False
 
     def _draws(self, row: OwnDraws, runs: list[WorkerRun]) -> Iterator[UnseededDraw]:
         for run in runs:

@@ -13,7 +13,7 @@ from dllint.finding import Applicability, Fix, InsertStatement
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Function, Instance, Value
 from dllint.libraries.contents import held_by
-from dllint.libraries.index import OPENCV_FUNCTIONS, RUNS_OPENCV, canonical
+from dllint.libraries.index import APPLIES_OPENCV, OPENCV_FUNCTIONS, RUNS_OPENCV, canonical
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
@@ -53,6 +53,11 @@ class Uncapped:
     @property
     def call(self) -> Call:
         return self.run.file.calls[self.index]
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether a value is an object of a library."""
+    return isinstance(value, Instance) and isinstance(value.of, External)
 
 
 class OpenCV:
@@ -125,7 +130,10 @@ class OpenCV:
             func = run.file.calls[index].func
             if isinstance(func, (Name, Attribute)):
                 site = self.world.call_site(run.file, index, run.frame)
-                for value in self.world.values.evaluate(func, site):
+                called = list(self.world.values.evaluate(func, site))
+                if isinstance(func, Attribute) and func.attr.startswith(APPLIES_OPENCV):
+                    called += filter(_is_foreign, self.world.values.evaluate(func.value, site))
+                for value in called:
                     name = self._running(value, 0)
                     if name is not None:
                         return index, name
