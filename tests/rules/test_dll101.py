@@ -20,6 +20,26 @@ if __name__ == "__main__":
     mp.spawn(worker, args=([],), nprocs=2)
 """
     },
+    "init_dist of mmcv": {
+        "train.py": """\
+from mmcv.runner import get_dist_info, init_dist
+from loaders import build
+
+def main(launcher):
+    if launcher != "none":
+        init_dist(launcher)
+    build([])
+
+if __name__ == "__main__":
+    main("pytorch")
+""",
+        "loaders.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    return DataLoader(rows, num_workers=4)  # DLL101
+""",
+    },
     "set_start_method at the start of main": {
         "train.py": """\
 import torch.multiprocessing as mp
@@ -153,6 +173,46 @@ def worker(rank):
 def main():
     mp.start_processes(worker, nprocs=2, start_method="fork")
 """
+    },
+    "init_dist of mmcv beside what sets another method": {
+        "train.py": """\
+from mmcv.runner import init_dist
+from mmdet.utils import setup_multi_processes
+from torch.utils.data import DataLoader
+
+def main(cfg):
+    setup_multi_processes(cfg)
+    init_dist("pytorch")
+    DataLoader([], num_workers=4)
+"""
+    },
+    "init_dist of mmcv, in a program that sets fork": {
+        "train.py": """\
+import multiprocessing
+from mmcv.runner import init_dist
+from torch.utils.data import DataLoader
+
+def main(cfg):
+    multiprocessing.set_start_method("fork")
+    init_dist("pytorch")
+    DataLoader([], num_workers=4)
+"""
+    },
+    "init_dist of the project": {
+        "distributed.py": """\
+import torch.distributed
+
+def init_dist(launcher):
+    torch.distributed.init_process_group("nccl")
+""",
+        "train.py": """\
+from distributed import init_dist
+from torch.utils.data import DataLoader
+
+def main(cfg):
+    init_dist("pytorch")
+    DataLoader([], num_workers=4)
+""",
     },
     "set_start_method fork": {
         "train.py": """\

@@ -8,7 +8,7 @@ from dllint.facts.nodes import Starred
 from dllint.facts.schema import Scope
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
-from dllint.inference.values import NONE, External, Frame, Function, Instance, Site, Value, Values
+from dllint.inference.values import NONE, UNKNOWN, Class, External, Frame, Function, Instance, Site, Value, Values
 from dllint.linking.source import last_name
 
 GENERATOR = External("types.GeneratorType")
@@ -35,6 +35,25 @@ def elements(world: Engine, value: Value) -> Values | None:
     """Return the values that a generator yields; None for anything else."""
     groups = [world.values.yielded(function, frame) for function, frame in runs(world, value)]
     return union(groups) if groups else None
+
+
+def of_object(world: Engine, value: Instance) -> Values:
+    """Return the elements that the `__iter__` of a project's class gives; empty if it has none."""
+    method = world.hierarchy.method(value.of, "__iter__") if isinstance(value.of, Class) else None
+    if method is None:
+        return ()
+    bound, frame = method.bound_to(value), world.receiver_frame(value)
+    if makes_generator(bound.file.scopes[bound.scope]):
+        return world.values.yielded(bound, frame)
+    groups: list[Values] = []
+    for given in world.values.returned(bound, frame):
+        own = given.of if isinstance(given, Instance) and isinstance(given.of, Class) else None
+        stepping = world.hierarchy.method(own, "__next__") if own is not None else None
+        if isinstance(given, Instance) and stepping is not None:
+            groups.append(world.values.returned(stepping.bound_to(given), world.receiver_frame(given)))
+        else:
+            groups.append((UNKNOWN,) if given == value else world.values.element_of(given))
+    return union(groups)
 
 
 def yielded(world: Engine, function: Function, frame: Frame | None) -> Values:

@@ -479,6 +479,11 @@ class Mappings:
                 return self.lists.elements(named)
             if self.objects.is_one(value):
                 return self.objects.keys(value) or (UNKNOWN,)
+            if isinstance(value.of, Class):
+                of_object = self.world.memory.remember(
+                    self._iterated, value, lambda: generators.of_object(self.world, value), ()
+                )
+                return of_object or (UNKNOWN,)
             given = generators.elements(self.world, value) or mapped(self.world, value) or None
             if not given and is_iterator(self.world, value):
                 # A loop can wrap an iterator in itself: `rows = filter(keep, rows)`.

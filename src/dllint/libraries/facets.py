@@ -469,6 +469,8 @@ class Library(NamedTuple):
             the prefix of all classes of a module.
         runs_before_loading: base class → the methods of the subclass that the framework calls before the object makes
             loaders.
+        sets_start_method: functions that set the start method of the whole program, unless it is set → the method.
+        replaces_start_method: last names of functions that replace it.
         thread_executors: classes that start threads with their first task.
         thread_pools: classes that start threads when they are constructed.
         locks: locks that a fork copies in their current state, held or not.
@@ -543,6 +545,8 @@ class Library(NamedTuple):
     hooks: Mapping[str, Hooks] = NOTHING
     runs_methods: Mapping[str, Mapping[str, tuple[str, ...]]] = NOTHING
     runs_before_loading: Mapping[str, tuple[str, ...]] = NOTHING
+    sets_start_method: Mapping[str, str] = NOTHING
+    replaces_start_method: frozenset[str] = frozenset()
     thread_executors: frozenset[str] = frozenset()
     thread_pools: frozenset[str] = frozenset()
     locks: frozenset[str] = frozenset()

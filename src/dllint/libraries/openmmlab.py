@@ -64,6 +64,16 @@ LIBRARY = Library(
         **dict.fromkeys(_TRANSFORMS, _OF_TRANSFORMS),
     },
     readers=dict.fromkeys(("mmcv.load", "mmengine.load", "mmengine.fileio.load"), "opaque"),
+    # mmcv/runner/dist_utils.py (0.2 to 1.7) and mmengine/dist/utils.py: spawn, if no method is set yet. Newer training
+    # scripts set another one by force.
+    sets_start_method=dict.fromkeys(
+        (
+            *("mmcv.runner.init_dist", "mmcv.runner.dist_utils.init_dist"),
+            *("mmengine.dist.init_dist", "mmengine.dist.utils.init_dist"),
+        ),
+        "spawn",
+    ),
+    replaces_start_method=frozenset({"setup_multi_processes", "set_multi_processing"}),
     # returns the rank and the world size
     rank_functions=frozenset({"get_dist_info"}),
     words=Words(
@@ -73,5 +83,6 @@ LIBRARY = Library(
             *(b"DATASETS.register_module", b"TRANSFORMS.register_module", b"PIPELINES.register_module"),
         ),
         in_workers=(b"mmcv",),
+        launching=(b"init_dist",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Finds the calls of `multiprocessing.set_start_method`."""
+"""Finds the calls of `multiprocessing.set_start_method`, and of libraries' functions that call it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Constant
 from dllint.inference.values import Const, External
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.index import canonical
+from dllint.libraries.index import REPLACES_START_METHOD, SETS_START_METHOD, canonical
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
@@ -16,16 +16,26 @@ if TYPE_CHECKING:
 
 
 class SetCall(NamedTuple):
-    """A call of `multiprocessing.set_start_method`."""
+    """A call of `multiprocessing.set_start_method`; `own` if the project makes it, and no library in its place."""
 
     file: SourceFile
     call: int
     methods: tuple[str, ...]
     force: bool
+    own: bool = True
 
 
 def set_calls(world: World) -> Iterator[SetCall]:
     """All calls of `set_start_method`, with the methods that they can set."""
+    own = list(_own_calls(world))
+    yield from own
+    for file, index, method in _calls_of_libraries(world):
+        # What the program sets itself, before or by force, stays.
+        if not any(world.import_graph.together((file.path,), (one.file.path,)) for one in own):
+            yield SetCall(file, index, (method,), False, False)
+
+
+def _own_calls(world: World) -> Iterator[SetCall]:
     names = {"set_start_method"}
     for file in world.files.values():
         for _, _, imported in file.imports():
@@ -36,6 +46,19 @@ def set_calls(world: World) -> Iterator[SetCall]:
             found = _set_call(world, file, index)
             if found is not None:
                 yield found
+
+
+def _calls_of_libraries(world: World) -> Iterator[tuple[SourceFile, int, str]]:
+    if any(world.called(name) for name in REPLACES_START_METHOD):
+        return
+    for name in sorted({name.rpartition(".")[2] for name in SETS_START_METHOD}):
+        for file, index in world.called(name):
+            site = world.call_site(file, index, None)
+            values = world.values.evaluate(file.calls[index].func, site)
+            named = [canonical(one.name) if isinstance(one, External) else "" for one in values]
+            found = next((SETS_START_METHOD[one] for one in named if one in SETS_START_METHOD), None)
+            if found is not None and len(named) == 1 and not world.unreached(site):
+                yield file, index, found
 
 
 def _set_call(world: World, file: SourceFile, index: int) -> SetCall | None:

@@ -195,7 +195,8 @@ class StartMethods:
         at = (call.statement.end_line, call.statement.end_column)
         for method in setting.methods:
             seen: set[tuple[str, int, tuple[int, int]]] = set()
-            text = f"set_start_method({method!r})"
+            own = f"set_start_method({method!r})"
+            text = own if setting.own else f"{render(call.func, file)}(…) sets {method} for all processes"
             atoms = self.world.symbols.atoms(file, call.scope, call.region)
             todo: deque[tuple[SourceFile, int, tuple[int, int], list[Atom], tuple[Hop, ...], Frame | None]] = deque()
             todo.append((file, call.scope, at, list(atoms), (), None))

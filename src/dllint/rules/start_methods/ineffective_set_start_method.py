@@ -19,7 +19,7 @@ CODE = "DLL105"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     settings = MethodSettings(project)
-    for setting in project.methods.set_calls():
+    for setting in (one for one in project.methods.set_calls() if one.own):
         finding = _raising(project, settings, setting) or _passed_by(project, settings, setting)
         if finding is not None:
             yield finding
