@@ -1414,6 +1414,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument("--no-cuda", action="store_true")
     main(parser.parse_args())
 """
 
@@ -1437,6 +1438,11 @@ if __name__ == "__main__":
         pytest.param("torch.device(options.device)", None, id="an option, as an object"),
         pytest.param(
             'torch.device("cuda" if torch.cuda.is_available() and options.gpu >= 0 else "cpu")', "warning", id="both"
+        ),
+        pytest.param(
+            'torch.device("cuda" if not options.no_cuda and torch.cuda.is_available() else "cpu")',
+            "warning",
+            id="unless a switch forbids it",
         ),
     ],
 )

@@ -86,8 +86,9 @@ class Operators:
         return union(groups)
 
     def negation(self, expr: Not, site: Site) -> Values:
-        decided = self.truth(self.world.values.evaluate(expr.operand, site))
-        return (UNKNOWN,) if decided is None else (const(not decided),)
+        values = self.world.values.evaluate(expr.operand, site)
+        answers = [self.truth((value,)) for value in values]
+        return union((UNKNOWN,) if one is None else (const(not one),) for one in answers) or (UNKNOWN,)
 
     def binop(self, expr: BinOp, site: Site) -> Values:
         lefts, rights = self.world.values.evaluate(expr.left, site), self.world.values.evaluate(expr.right, site)
