@@ -62,6 +62,7 @@ class LoaderApi(NamedTuple):
         set_up_by: the function of that framework by which a program of the project sets both; "" if it always
             does.
         seeds: whether its workers seed NumPy's global generator.
+        copied: whether it is the project's copy of an old DataLoader, which refuses other arguments than torch's.
     """
 
     params: tuple[str, ...]
@@ -74,6 +75,7 @@ class LoaderApi(NamedTuple):
     set_up_by: str = ""
     seeds: bool = False
     fed_by: Mapping[str, str] = NOTHING
+    copied: bool = False
 
 
 class LauncherApi(NamedTuple):

@@ -17,13 +17,17 @@ from dllint.span import WHOLE_FILE
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
+_OF_TORCH = "torch.utils.data.DataLoader"
+_COPIED = frozenset({"dataset", "batch_size", "sampler", "num_workers", "collate_fn"})
+"""The parameters by which a copy of torch's DataLoader is known."""
+
 
 def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
     """The loader API that calling `value` constructs, and the name to show; None if calling it makes no DataLoader."""
     if isinstance(value, External):
         api = LOADERS.get(canonical(value.name))
         if api is None and value.name in world.settings.loaders:
-            api = LOADERS["torch.utils.data.DataLoader"]
+            api = LOADERS[_OF_TORCH]
         return (api, value.name.rsplit(".", 1)[-1]) if api is not None else None
     if isinstance(value, Class):
         for name in world.hierarchy.externals(value):
@@ -32,11 +36,24 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
                 return found[0], value.name
         qualified = f"{world.index.module_name(value.file.path)}.{value.name}"
         if qualified in world.settings.loaders or value.name in world.settings.loaders:
-            return LOADERS["torch.utils.data.DataLoader"], value.name
-        return None
+            return LOADERS[_OF_TORCH], value.name
+        own = _with_own_workers(world, value)
+        return (own, value.name) if own is not None else None
     if isinstance(value, Partial):
         return loader_api(world, value.function)
     return None
+
+
+def _with_own_workers(world: World, cls: Class) -> LoaderApi | None:
+    """The API of a class that is derived from no DataLoader, has its parameters, and starts the workers itself, as the
+    copies of torch's first versions do; None for other classes."""
+    if "Process" not in cls.file.facts.called or not set(world.hierarchy.externals(cls)) <= {"object"}:
+        return None
+    init = world.hierarchy.method(cls, "__init__")
+    if init is None or init.file is not cls.file:
+        return None
+    params = tuple(one.name for one in init.file.scopes[init.scope].params[1:] if one.kind == "normal")
+    return LOADERS[_OF_TORCH]._replace(params=params, copied=True) if set(params) >= _COPIED else None
 
 
 def given_argument(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:

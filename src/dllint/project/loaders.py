@@ -175,6 +175,8 @@ class Loader:
         if self.names_object:
             actuals = actuals.without_first()
         making = (self.file, self.call, frame)
+        if self.cls is not None and self.api.copied:
+            return Reached(self.cls, actuals, making)
         return reaching(self.world, self.callee, actuals, making, lambda one: loader_api(self.world, one) is not None)
 
     @property

@@ -58,7 +58,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
         call = loader.file.calls[loader.call]
         # Loaders of other packages may use these arguments in another sense.
-        if loader.api.names or loader.api.dataset != "dataset" or calls.expected_to_fail(loader.file, call.region):
+        if loader.api.names or loader.api.dataset != "dataset" or loader.api.copied:
+            continue
+        if calls.expected_to_fail(loader.file, call.region):
             continue
         found = [
             (conflict, caller)

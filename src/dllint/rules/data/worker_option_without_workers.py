@@ -26,7 +26,7 @@ _OFF = {"timeout": "0"}
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     given = WorkerOptions(project)
     ignored: dict[tuple[str, int], list[Loader]] = {}
-    for loader in project.loaders:
+    for loader in (one for one in project.loaders if not one.api.copied):
         clash = given.clash(loader)
         if clash is not None:
             yield _finding(loader, clash)
