@@ -891,3 +891,40 @@ def test_loaders_that_several_scripts_give_one_launcher(
     }
 
     assert findings(files, select=["DLL101"]) == marks(files)
+
+
+DISTRIBUTED = """\
+import numpy as np
+from mmcv.runner import init_dist
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return np.random.rand()  # DLL602
+
+def main(launcher):
+    {test}init_dist(launcher)
+    return DataLoader(Rows(), num_workers=4)  # DLL101
+
+if __name__ == "__main__":
+    import sys
+    main(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "codes"),
+    [
+        pytest.param('if launcher != "none":\n        ', {"DLL101", "DLL602"}, id="on some ways"),
+        pytest.param("", {"DLL101"}, id="always"),
+    ],
+)
+def test_a_library_that_sets_spawn_on_some_ways_leaves_fork_on_the_others(
+    test: str, codes: set[str], told: Callable[..., Any]
+) -> None:
+    files = {"train.py": DISTRIBUTED.replace("{test}", test), "requirements.txt": "torch==1.4\n"}
+
+    assert {one.code for one in told(files, select=["DLL101", "DLL602"])} == codes

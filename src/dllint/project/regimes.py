@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.linking.conditions import path_atoms
+from dllint.linking.expressions import walk
 from dllint.project.arrivals import Arrival, Hop, Origin
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import StartMethods
@@ -120,7 +122,7 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
             decided = True
             yield Regime(arrival.origin.method, "inherited", arrival, workers)
     workers = loader.workers()
-    other = _other_program(world, loader, setting) if setting and not decided else None
+    other = _other_program(world, loader, setting) or _sometimes(methods, setting) if setting and not decided else None
     if decided or not workers.possible or (setting and other is None):
         return
     if context is not None:
@@ -150,6 +152,23 @@ def _other_program(world: World, loader: Loader, setting: list[Origin]) -> Hop |
             if is_program and all(map(world.import_graph.import_closure([path]).isdisjoint, deciding)):
                 return Hop(caller.file, call.span, "this program sets no start method: its workers start by fork")
     return None
+
+
+def _sometimes(methods: StartMethods, setting: list[Origin]) -> Hop | None:
+    """Return the call by which a library sets the start method on some ways alone, if all of them are such: `if
+    args.launcher != "none": init_dist(args.launcher)`. On the others the defaults are in force."""
+    of_libraries = {(one.file, one.file.calls[one.call].span): one for one in methods.set_calls() if not one.own}
+    found: Hop | None = None
+    for origin in setting:
+        one = of_libraries.get((origin.file, origin.span))
+        tested = one is not None and any(
+            entry.kind == "if" and entry.expr is not None and Name("__name__") not in walk(entry.expr, one.file)
+            for entry in (one.file.facts.regions[index] for index in one.file.regions(one.file.calls[one.call].region))
+        )
+        if not tested:
+            return None
+        found = Hop(origin.file, origin.span, "without this call the workers start by fork")
+    return found
 
 
 def _deciding(world: World, origin: Origin) -> set[str]:

@@ -33,10 +33,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             message = "persistent"
         elif restart.kind == "next" and not loader.workers().possible:
             message = "same"
-        related = [Place(restart.around.path, restart.loop.span, "in every iteration of this loop")]
+        often = "every iteration" if restart.period == 1 else f"1 of {restart.period} iterations"
+        related = [Place(restart.around.path, restart.loop.span, f"in {often} of this loop")]
         if (restart.file.path, restart.call) != (loader.file.path, loader.call):
             related.append(Place(loader.file.path, loader.span, "the loader"))
-        often = "every iteration" if restart.period == 1 else f"1 of {restart.period} iterations"
         values = {"call": render(CallRef(restart.call), restart.file), "name": loader.name, "often": often}
         if restart.dataset is not None:
             made = restart.file.calls[restart.dataset]
