@@ -64,7 +64,7 @@ LIBRARY = Library(
         **dict.fromkeys(_TRANSFORMS, _OF_TRANSFORMS),
     },
     readers=dict.fromkeys(("mmcv.load", "mmengine.load", "mmengine.fileio.load"), "opaque"),
-    # mmcv/runner/dist_utils.py (0.2 to 1.7) and mmengine/dist/utils.py: spawn, if no method is set yet. Newer training
+    # mmcv/runner/dist_utils.py (1.7) and mmengine/dist/utils.py: spawn, if no method is set yet. Newer training
     # scripts set another one by force.
     sets_start_method=dict.fromkeys(
         (
