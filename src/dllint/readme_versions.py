@@ -77,9 +77,11 @@ def named_versions(text: str) -> Iterator[Named]:
             if _NEEDED.search(before) and not _CASE.search(f"{before}|{re.split('[.;]', after, maxsplit=1)[0]}"):
                 yield Named(f"{found['name']}{'<' if less[0] == '<' else '<='}{found['version']}", True)
             continue
-        last, after = _last_of(found["version"], after)
-        if last != found["version"] and not (_MORE_BEFORE.search(before) or _MORE_AFTER.match(after)):
-            yield Named(f"{found['name']}<={last}", True)
+        last, left = _last_of(found["version"], after)
+        if last != found["version"] and not (_MORE_BEFORE.search(before) or _MORE_AFTER.match(left)):
+            # Of several versions of Python that are named, the newest may be that of the day.
+            bound = f">={found['version']}" if found["name"].lower() == "python" else f"<={last}"
+            yield Named(f"{found['name']}{bound}", True)
             continue
         more = _MORE_BEFORE.search(before) or _MORE_BEFORE.search(found["between"]) or _MORE_AFTER.match(after)
         yield Named(f"{found['name']}{'>=' if more else '=='}{found['version']}{'' if more else '.*'}", True)
