@@ -75,6 +75,13 @@ def test_other_classes_start_no_workers(copy: str, arguments: str, findings: Cal
     assert findings(files, select=["DLL302", "DLL402"]) == set()
 
 
+def test_a_class_derived_from_it_in_another_file(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    own = "import loaders\n\nclass Batches(loaders.Batches):\n    def __len__(self):\n        return 3\n"
+    rows = ROWS.replace("from loaders", "from own").replace("{arguments}", "**dict(dataset=Rows(path), num_workers=2)")
+    files = {"loaders.py": COPY, "own.py": own, "rows.py": rows}
+    assert findings(files, select=["DLL302", "DLL402"]) == marks(files)
+
+
 def test_it_need_not_refuse_what_torch_refuses(findings: Callable[..., Any]) -> None:
     arguments = "Rows(path), shuffle=True, sampler=[3, 1], num_workers=2"
     files = {"loaders.py": COPY, "rows.py": ROWS.replace("{arguments}", arguments)}

@@ -262,6 +262,21 @@ if "RANK" not in os.environ:
 for number, batch in batches:
     print(batch)
 """,
+    "a loop beside an enumeration that only a main program makes": f"""{SPAWNED}
+if __name__ == "__main__":
+    first = enumerate(loader)
+for batch in loader:  # DLL102
+    print(batch)
+""",
+    "a progress bar beside such an enumeration": f"""{SPAWNED}
+from tqdm import tqdm
+
+bar = tqdm(loader)
+if __name__ == "__main__":
+    first = enumerate(loader)
+for batch in bar:  # DLL102
+    print(batch)
+""",
     "an enumeration that is read later": f"""{SPAWNED}
 running = []
 running.append(enumerate(loader))  # DLL102

@@ -47,10 +47,10 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 def _with_own_workers(world: World, cls: Class) -> LoaderApi | None:
     """The API of a class that is derived from no DataLoader, has its parameters, and starts the workers itself, as the
     copies of torch's first versions do; None for other classes."""
-    if "Process" not in cls.file.facts.called or not set(world.hierarchy.externals(cls)) <= {"object"}:
-        return None
     init = world.hierarchy.method(cls, "__init__")
-    if init is None or init.file is not cls.file:
+    if init is None or "Process" not in init.file.facts.called:
+        return None
+    if not set(world.hierarchy.externals(cls)) <= {"object"}:
         return None
     params = tuple(one.name for one in init.file.scopes[init.scope].params[1:] if one.kind == "normal")
     return LOADERS[_OF_TORCH]._replace(params=params, copied=True) if set(params) >= _COPIED else None

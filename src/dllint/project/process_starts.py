@@ -191,17 +191,30 @@ class Starting:
         loops = self._loops(file, scope)
         inside = {one.index for loop in loops for one in walk(loop.expr, file) if isinstance(one, CallRef)}
         begun = {index: list(self._begun(file, index, frame)) for index in file.calls_of(scope) if index not in inside}
-        kept = {(one.file.path, one.call) for loaders in begun.values() for one in loaders}
+        starting = {(file, index) for index, loaders in begun.items() if loaders}
         for loop in loops:
             site = Site(file, scope, loop.region, loop.statement.start, frame)
-            for loader in self.iterated(loop.expr, site):
-                # The loop over `batches = enumerate(loader)` starts nothing itself.
-                if not isinstance(loop.expr, Name) or (loader.file.path, loader.call) not in kept:
+            # The loop over `batches = enumerate(loader)` starts nothing itself.
+            if not (starting and isinstance(loop.expr, Name) and self._is_begun(loop.expr, site, starting)):
+                for loader in self.iterated(loop.expr, site):
                     yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
         for index in file.calls_of(scope):
             call = file.calls[index]
             for loader in (*self.consumed(file, index, frame), *begun.get(index, ())):
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
+
+    def _is_begun(self, expr: Expr, site: Site, begun: set[tuple[SourceFile, int]], depth: int = 0) -> bool:
+        """Whether an expression is what one of some calls made, also inside a progress bar."""
+        made = (one for one in self.world.values.evaluate(expr, site) if isinstance(one, Instance) and one.call >= 0)
+        for value in () if limits.COUNTING_DEPTH.exceeded(depth) else made:
+            assert value.file is not None
+            where = self.world.call_site(value.file, value.call, _activation(value, site))
+            inner = value.file.calls[value.call].args if self._goes_on(value, in_place=False) else ()
+            if (value.file, value.call) in begun or any(
+                self._is_begun(one.value, where, begun, depth + 1) for one in inner
+            ):
+                return True
+        return False
 
     def _begun(self, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Loader]:
         """The loaders from which a call makes iterators, whoever reads these: `batches = enumerate(loader)`."""
