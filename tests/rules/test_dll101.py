@@ -928,3 +928,64 @@ def test_a_library_that_sets_spawn_on_some_ways_leaves_fork_on_the_others(
     files = {"train.py": DISTRIBUTED.replace("{test}", test), "requirements.txt": "torch==1.4\n"}
 
     assert {one.code for one in told(files, select=["DLL101", "DLL602"])} == codes
+
+
+SETTING = """\
+import os
+import sys
+import numpy as np
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return np.random.rand()
+
+def init_dist(launcher):
+    if mp.get_start_method(allow_none=True) is None:
+        mp.set_start_method("spawn")
+
+def main(args):
+    {setting}
+    {loader}
+
+if __name__ == "__main__":
+    import argparse
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--launcher", choices=["none", "slurm"], default="none")
+    parser.add_argument("--num_workers", type=int, default=4)
+    parser.add_argument("--distributed", action="store_true")
+    main(parser.parse_args())
+"""
+_LOADER = "loader = DataLoader(Rows(), num_workers=args.num_workers)"
+_SET = "mp.set_start_method('spawn')"
+
+
+@pytest.mark.parametrize(
+    ("setting", "loader", "forks"),
+    [
+        pytest.param(f"if args.distributed:\n        {_SET}", _LOADER, True, id="an option"),
+        pytest.param("if args.launcher == 'none':\n        pass\n    else:\n        init_dist(args.launcher)",
+                     _LOADER, True, id="an option of the caller"),
+        pytest.param("distributed = args.launcher != 'none'\n    if distributed and not args.num_workers == 1:\n"
+                     f"        {_SET}", _LOADER, True, id="a name for it"),
+        pytest.param(_SET, _LOADER, False, id="always"),
+        pytest.param("init_dist('slurm')", _LOADER, False, id="unless it is set"),
+        pytest.param(f"if args.num_workers > 0:\n        {_SET}", _LOADER, False, id="where there are workers"),
+        pytest.param(f"if sys.platform != 'win32':\n        {_SET}", _LOADER, False, id="the platform"),
+        pytest.param(f"if os.name == 'posix':\n        {_SET}", _LOADER, False, id="the name of the platform"),
+        pytest.param(f"distributed = True\n    if distributed:\n        {_SET}", _LOADER, False, id="a constant"),
+        pytest.param(f"if args.distributed:\n        {_SET}", f"if args.distributed:\n        {_LOADER}", False,
+                     id="the same option around the loader"),
+    ],
+)  # fmt: skip
+def test_an_option_that_sets_spawn_leaves_fork_without_it(
+    setting: str, loader: str, forks: bool, told: Callable[..., Any]
+) -> None:
+    text = SETTING.replace("{setting}", setting).replace("{loader}", loader)
+    files = {"train.py": text, "requirements.txt": "torch==1.4\n"}
+
+    assert {one.code for one in told(files, select=["DLL602"])} == ({"DLL602"} if forks else set())

@@ -31,7 +31,12 @@ class Hop(NamedTuple):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a start method comes from: a launching call or a `set_start_method`."""
+    """Where a start method comes from: a launching call or a `set_start_method`.
+
+    Attributes:
+        through: the calls that lead to it.
+        regions: for `set_start_method`, the file, scope and region of its call and of each call that leads to it.
+    """
 
     method: str
     file: SourceFile
@@ -40,6 +45,7 @@ class Origin:
     launch: Launch | None
     through: tuple[Hop, ...] = ()
     guessed: bool = False
+    regions: tuple[tuple[SourceFile, int, int], ...] = field(default=(), compare=False)
 
 
 @dataclass

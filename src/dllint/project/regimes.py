@@ -3,16 +3,19 @@ default."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Name
+from dllint.facts.schema import Expr
 from dllint.finding import Severity
-from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
-from dllint.linking.conditions import path_atoms
+from dllint.inference.values import Class, Const, Display, External, Frame, Function, Instance, Mapping, Site
+from dllint.linking.conditions import atoms, path_atoms
 from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
 from dllint.project.arrivals import Arrival, Hop, Origin
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import StartMethods
@@ -99,11 +102,11 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         return
     arrivals = methods.at(site.file, site.scope, site.region, site.at)
     decided = False
-    setting: list[Origin] = []
+    setting: list[Arrival] = []
     for arrival in arrivals:
         workers = loader.workers(arrival.frame)
         if workers.possible and arrival.origin.launch is None:
-            setting.append(arrival.origin)
+            setting.append(arrival)
         if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
         replacing = _set_by_constructor(world, methods, arrival, workers)
@@ -122,7 +125,7 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
             decided = True
             yield Regime(arrival.origin.method, "inherited", arrival, workers)
     workers = loader.workers()
-    other = _other_program(world, loader, setting) or _sometimes(methods, setting) if setting and not decided else None
+    other = _without_setting(world, loader, setting) if setting and not decided else None
     if decided or not workers.possible or (setting and other is None):
         return
     if context is not None:
@@ -133,6 +136,11 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
     if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
         beside = other or next(filter(None, (_also_called(world, methods, arrival) for arrival in arrivals)), None)
         yield from (replace(one, beside=beside) for one in default_regimes(world, workers))
+
+
+def _without_setting(world: World, loader: Loader, setting: list[Arrival]) -> Hop | None:
+    """Return a call by which the loader is reached while no start method is set, or the one that would set it."""
+    return _other_program(world, loader, [one.origin for one in setting]) or _sometimes(world, loader, setting)
 
 
 def _other_program(world: World, loader: Loader, setting: list[Origin]) -> Hop | None:
@@ -154,21 +162,56 @@ def _other_program(world: World, loader: Loader, setting: list[Origin]) -> Hop |
     return None
 
 
-def _sometimes(methods: StartMethods, setting: list[Origin]) -> Hop | None:
-    """Return the call by which a library sets the start method on some ways alone, if all of them are such: `if
-    args.launcher != "none": init_dist(args.launcher)`. On the others the defaults are in force."""
-    of_libraries = {(one.file, one.file.calls[one.call].span): one for one in methods.set_calls() if not one.own}
-    found: Hop | None = None
-    for origin in setting:
-        one = of_libraries.get((origin.file, origin.span))
-        tested = one is not None and any(
-            entry.kind == "if" and entry.expr is not None and Name("__name__") not in walk(entry.expr, one.file)
-            for entry in (one.file.facts.regions[index] for index in one.file.regions(one.file.calls[one.call].region))
-        )
-        if not tested:
+def _sometimes(world: World, loader: Loader, setting: list[Arrival]) -> Hop | None:
+    """Return the call that sets the start method, if an option decides whether it runs, on every way to the loader:
+    `if args.launcher != "none": mp.set_start_method("spawn")`. Without it the defaults are in force."""
+    site = loader.site
+    here = world.symbols.atoms(site.file, site.scope, site.region)
+    for arrival in setting:
+        step = arrival
+        while step.previous is not None:
+            step = step.previous
+        # What the way from there to the loader needs holds on every other way to it, too.
+        shared = {atom[:3] for atom in (*here, *arrival.conditions[len(step.conditions) :])}
+        if not any(_is_optional(world, *place, shared) for place in arrival.origin.regions):
             return None
-        found = Hop(origin.file, origin.span, "without this call the workers start by fork")
-    return found
+    origin = setting[0].origin
+    return Hop(origin.file, origin.span, "without this call the workers start by fork")
+
+
+def _is_optional(world: World, file: SourceFile, scope: int, region: int, shared: set[tuple[str, str, bool]]) -> bool:
+    """Whether an option decides if the code of a region runs. `shared`: conditions that hold anyway."""
+    for index in file.regions(region):
+        entry = file.facts.regions[index]
+        if entry.kind == "if" and entry.expr is not None:
+            where = Site(file, scope, entry.parent, entry.span.start, None)
+            test, needed = entry.expr, "and" if entry.holds else "or"
+            parts = test.values if isinstance(test, BoolOp) and test.op == needed else (test,)
+            if any(_is_open(world, part, entry.holds, where, shared) for part in parts):
+                return True
+    return False
+
+
+def _is_open(world: World, test: Expr, holds: bool, where: Site, shared: set[tuple[str, str, bool]]) -> bool:
+    """Whether a program's options decide a test, and nothing on the way to the loader implies its outcome."""
+    if not _tests_option(world, test, where) or world.values.truth(world.values.evaluate(test, where)) is not None:
+        return False
+    implied = [atom[:3] for atom in atoms(test, holds, where.file, where.scope)]
+    return not implied or not shared.issuperset(implied)
+
+
+def _tests_option(world: World, test: Expr, where: Site) -> bool:
+    """Whether a test asks for what a program is told: not for its file, the machine, the number of workers, or the
+    start method that is set already."""
+    parts = list(walk(test, where.file))
+    roots = [one for one in parts if isinstance(one, Name)]
+    named = {one.id for one in roots} | {one.attr for one in parts if isinstance(one, Attribute)}
+    if not roots or any(isinstance(one, CallRef) for one in parts) or "__name__" in named:
+        return False
+    if any("worker" in name for name in named):
+        return False
+    values = [value for root in roots for value in world.values.evaluate(root, where)]
+    return not any(isinstance(one, External) and one.name in sys.stdlib_module_names for one in values)
 
 
 def _deciding(world: World, origin: Origin) -> set[str]:

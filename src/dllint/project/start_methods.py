@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 _NOWHERE = (1 << 30, 0)
+_Regions = tuple[tuple[SourceFile, int, int], ...]
 _STORING = frozenset({"set_defaults", "add_argument"})
 """Methods of argparse's parsers that store a function for later.
 
@@ -198,16 +199,16 @@ class StartMethods:
             own = f"set_start_method({method!r})"
             text = own if setting.own else f"{render(call.func, file)}(…) sets {method} for all processes"
             atoms = self.world.symbols.atoms(file, call.scope, call.region)
-            todo: deque[tuple[SourceFile, int, tuple[int, int], list[Atom], tuple[Hop, ...], Frame | None]] = deque()
-            todo.append((file, call.scope, at, list(atoms), (), None))
+            todo: deque[tuple[SourceFile, int, tuple[int, int], list[Atom], tuple[Hop, ...], _Regions]] = deque()
+            todo.append((file, call.scope, at, list(atoms), (), ((file, call.scope, call.region),)))
             while todo and not limits.AFTER_SETTING.reached(len(seen)):
-                where, scope, after, conditions, through, frame = todo.popleft()
+                where, scope, after, conditions, through, regions = todo.popleft()
                 if (where.path, scope, after) in seen:
                     continue
                 seen.add((where.path, scope, after))
-                here = Origin(method, file, call.span, text, None, through)
+                here = Origin(method, file, call.span, text, None, through, regions=regions)
                 yield Arrival(
-                    here, where, scope, frame, after, self._next_forced(where, scope, after), None, None, conditions
+                    here, where, scope, None, after, self._next_forced(where, scope, after), None, None, conditions
                 )
                 if scope == 0:
                     last_region = where.facts.calls[index].region if where is file and not through else 0
@@ -215,14 +216,14 @@ class StartMethods:
                         for importer, event in self.world.imports.importers(where):
                             hop = Hop(importer, event.span, f"imports {where.path.rsplit('/', 1)[-1]}, which runs")
                             end = (event.span.end_line, event.span.end_column)
-                            todo.append((importer, 0, end, conditions, (hop, *through), None))
+                            todo.append((importer, 0, end, conditions, (hop, *through), regions))
                     continue
                 entry = where.scopes[scope]
                 if entry.kind == "lambda":
                     continue
                 for command in run_after(self.world, Function(where, scope)):
                     hop = Hop(where, entry.header, f"{entry.name} runs before the command {command.name}")
-                    todo.append((command.file, command.scope, (0, 0), conditions, (hop, *through), None))
+                    todo.append((command.file, command.scope, (0, 0), conditions, (hop, *through), regions))
                 for caller in self.world.calls.callers(Function(where, scope)):
                     if caller.call < 0 or self.launches.at(caller.file, caller.call):
                         continue
@@ -235,7 +236,8 @@ class StartMethods:
                     calls = f"calls {render(outer.func, caller.file)}, which runs"
                     hop = Hop(caller.file, outer.span, calls, caller.guessed)
                     end = (outer.statement.end_line, outer.statement.end_column)
-                    todo.append((caller.file, outer.scope, end, conditions + more, (hop, *through), None))
+                    around = (*regions, (caller.file, outer.scope, outer.region))
+                    todo.append((caller.file, outer.scope, end, conditions + more, (hop, *through), around))
 
     def _find_forced(self) -> None:
         """Find the places after which a forced `set_start_method` has replaced the inherited method.
