@@ -101,6 +101,39 @@ class Solver:
 def main(dataset, model, rows):
     Solver({{"train": loader_of(dataset, shuffle=True, num_workers=4)}}).train(model, rows)
 """,
+    "a helper that also makes the loader before the loop": f"""
+def loader_of(dataset, shuffle):
+    sampler = DistributedSampler(dataset, shuffle=shuffle)
+    return DataLoader(dataset, sampler=sampler, num_workers=4)
+
+def train(dataset, rows, model):
+    print(len(loader_of(rows, True)))
+    for epoch in range(10):  # DLL610
+        for batch in loader_of(dataset, True):
+            {STEP}
+""",
+    "a sampler for each epoch": f"""
+def loader_of(dataset, distributed):
+    sampler = DistributedSampler(dataset) if distributed else None
+    return DataLoader(dataset, sampler=sampler, num_workers=4)
+
+def train_one(dataset, model, epoch):
+    print(epoch)
+    for batch in loader_of(dataset, model.distributed):
+        {STEP}
+
+def train(dataset, model):
+    for epoch in range(10):  # DLL610
+        train_one(dataset, model, epoch)
+""",
+    "a sampler for each epoch, in the loop": f"""
+def train(dataset, model, epochs):
+    for number in range(epochs):  # DLL610
+        rows = dataset.rows
+        loader = DataLoader(rows, sampler=DistributedSampler(rows))
+        for batch in loader:
+            {STEP}
+""",
     "while": f"""
 def train(dataset, model, steps):
     loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
@@ -532,17 +565,6 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
-    "a helper that also makes the loader before the loop": f"""
-def loader_of(dataset, shuffle):
-    sampler = DistributedSampler(dataset, shuffle=shuffle)
-    return DataLoader(dataset, sampler=sampler, num_workers=4)
-
-def train(dataset, rows, model):
-    print(len(loader_of(rows, True)))
-    for epoch in range(10):
-        for batch in loader_of(dataset, True):
-            {STEP}
-""",
     "a prefetcher that is made once": f"""
 class Prefetcher:
     def __init__(self, loader):
@@ -899,6 +921,39 @@ def train(dataset, model):
     loader = DataLoader(dataset, sampler=Shuffled(dataset, 7))
     for epoch in range(3):
         for batch in loader:
+            {STEP}
+""",
+    "a sampler for each epoch, with a seed of its own": f"""
+def train(dataset, model, epochs):
+    for epoch in range(epochs):
+        loader = DataLoader(dataset, sampler=DistributedSampler(dataset, seed=epoch))
+        for batch in loader:
+            {STEP}
+""",
+    "a loader for each epoch, of other data": f"""
+def loader_of(folder, part):
+    rows = [folder, part]
+    sampler = DistributedSampler(rows)
+    return DataLoader(rows, sampler=sampler)
+
+def train(folder, model):
+    for epoch in range(10):
+        for batch in loader_of(folder, epoch % 3):
+            {STEP}
+""",
+    "a loader for each part, and one pass": f"""
+def train(folders, model):
+    for number in range(10):
+        rows = folders.pop()
+        for batch in DataLoader(rows, sampler=DistributedSampler(rows)):
+            {STEP}
+""",
+    "a sampler for each epoch, which is told": f"""
+def train(dataset, model):
+    for epoch in range(10):
+        sampler = DistributedSampler(dataset)
+        sampler.set_epoch(epoch)
+        for batch in DataLoader(dataset, sampler=sampler):
             {STEP}
 """,
     "one pass per dataset": f"""

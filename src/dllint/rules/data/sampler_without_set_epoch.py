@@ -27,6 +27,7 @@ CODE = "DLL610"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[tuple[Loader, Instance, EpochLoop]] = Causes()
     prepared = set(prepared_loaders(project.world))
+    training = project.ask(TrainingLoops)
     for loader in project.loaders:
         if (loader.file.path, loader.call) in prepared:
             continue
@@ -34,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         # Where the loops train is the costly question: it is not asked for a sampler that is surely told.
         own = (one for one in seeded_samplers(project, loader) if not _told(project, one))
         for sampler in (*distributed, *own):
-            for loop in project.ask(TrainingLoops).of(loader):
+            for loop in (*training.of(loader), *training.remaking(loader)):
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
                     causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))

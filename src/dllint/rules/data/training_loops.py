@@ -97,10 +97,9 @@ class TrainingLoops:
     def of(self, loader: Loader) -> Iterator[EpochLoop]:
         """The loops over epochs that train with the batches of a loader made before them."""
         made = (loader.file.path, loader.call)
-        for batches in (*self._batch_loops.get(made, ()), *self._iterators.get(made, ())):
-            for loop, frame in self._around(loader, batches):
-                if self._trains(batches, frame):
-                    yield loop
+        for loop, frame in self._around_batches(loader, remade=False):
+            if self._trains(loop.batches, frame):
+                yield loop
         for batches in self._kept.get(made, ()):
             for loop, _ in self._around(loader, batches):
                 if self._trains(replace(batches, file=loop.file, scope=loop.scope, region=loop.region), None):
@@ -110,6 +109,46 @@ class TrainingLoops:
             region, _ = self._epochs(ways, batches.file, batches.scope, batches.around)
             if region is not None and self._trains(taken, None):
                 yield EpochLoop(batches.file, batches.scope, region, batches)
+
+    def remaking(self, loader: Loader) -> Iterator[EpochLoop]:
+        """The loops over epochs that make a loader in each epoch, in the same way, and train with its batches."""
+        for loop, frame in self._around_batches(loader, remade=True):
+            if self._trains(loop.batches, frame) and not self._tells_epoch(loader, loop):
+                yield loop
+
+    def _around_batches(self, loader: Loader, remade: bool) -> Iterator[tuple[EpochLoop, Frame | None]]:
+        made = (loader.file.path, loader.call)
+        for batches in (*self._batch_loops.get(made, ()), *self._iterators.get(made, ())):
+            yield from self._around(loader, batches, remade)
+
+    def _tells_epoch(self, loader: Loader, loop: EpochLoop) -> bool:
+        """Whether what counts the epochs of a loop may come to the call that makes the loader."""
+        counting = {
+            (loop.file.path, loop.scope, name)
+            for event in loop.file.scopes[loop.scope].events
+            if event.kind == "for" and event.value == loop.loop.expr and event.target is not None
+            for name in _names(event.target, loop.file)
+        }
+        scope = loader.file.calls[loader.call].scope
+        todo = [(loader.file, scope, name) for name in _names(CallRef(loader.call), loader.file)]
+        seen: set[tuple[str, int, str]] = set()
+        while todo:
+            file, function, name = todo.pop()
+            key = (file.path, function, name)
+            if key in counting or limits.TRAINING_FUNCTIONS.reached(len(seen)):
+                return True
+            if key in seen:
+                continue
+            seen.add(key)
+            for event in file.scopes[function].events_of("assign"):
+                if event.target == Name(name):
+                    todo += [(file, function, one) for one in _names(event.value, file)]
+            if any(param.name == name for param in file.scopes[function].params):
+                for actual in self.world.parameters.actuals_of(Function(file, function), name, None):
+                    if actual is not None and actual.site is not None:
+                        where = actual.site
+                        todo += [(where.file, where.scope, one) for one in _names(actual.expr, where.file)]
+        return False
 
     @cached_property
     def _training(self) -> dict[tuple[str, int], list[int]]:
@@ -262,12 +301,15 @@ class TrainingLoops:
             entry.kind == "for" and (entry.parent, entry.span) == (event.region, event.span) and event.detail != "comp"
         )
 
-    def _around(self, loader: Loader, batches: BatchLoop) -> Iterator[tuple[EpochLoop, Frame | None]]:
+    def _around(
+        self, loader: Loader, batches: BatchLoop, remade: bool = False
+    ) -> Iterator[tuple[EpochLoop, Frame | None]]:
         """The loops over epochs around a loop over batches, also in callers, each with the activation of the
-        function that iterates the batches."""
+        function that iterates the batches. `remade`: those that make the loader in each epoch, instead of the others.
+        """
         file, scope = batches.file, batches.scope
         made = ways_to(self.world, loader.file, loader.call, self._frames(loader, batches) or (None,))
-        region, stop = self._epochs(made, file, scope, batches.around)
+        region, stop = self._epochs(made, file, scope, batches.around, remade)
         if region is not None:
             yield EpochLoop(file, scope, region, batches), None
         if stop or file.scopes[scope].kind != "function":
@@ -275,41 +317,49 @@ class TrainingLoops:
         for caller in self.world.calls.callers(Function(file, scope)):
             if caller.call < 0 or caller.guessed or not self._goes_through(loader, batches, caller.frame):
                 continue
-            for where, around, outer in self._upward(made, caller.file, caller.call, 0):
+            for where, around, outer in self._upward(made, caller.file, caller.call, 0, remade):
                 yield EpochLoop(where, around, outer, batches), caller.frame
 
-    def _upward(self, made: Ways, file: SourceFile, index: int, depth: int) -> Iterator[tuple[SourceFile, int, int]]:
+    def _upward(
+        self, made: Ways, file: SourceFile, index: int, depth: int, remade: bool
+    ) -> Iterator[tuple[SourceFile, int, int]]:
         call = file.calls[index]
-        region, stop = self._epochs(made, file, call.scope, call.region)
+        region, stop = self._epochs(made, file, call.scope, call.region, remade)
         if region is not None:
             yield file, call.scope, region
         if stop or limits.TRAINING_DEPTH.exceeded(depth) or file.scopes[call.scope].kind != "function":
             return
         for caller in self.world.calls.callers(Function(file, call.scope)):
             if caller.call >= 0 and not caller.guessed:
-                yield from self._upward(made, caller.file, caller.call, depth + 1)
+                yield from self._upward(made, caller.file, caller.call, depth + 1, remade)
 
-    def _epochs(self, made: Ways, file: SourceFile, scope: int, region: int) -> tuple[int | None, bool]:
+    def _epochs(
+        self, made: Ways, file: SourceFile, scope: int, region: int, remade: bool = False
+    ) -> tuple[int | None, bool]:
         """The innermost loop over epochs around a region, and whether to stop the search.
 
         The search stops when a loop is found, or when the code around makes a new loader each time by one of the calls
-        `made`.
+        `made`. With `remade`, it looks for the loop that does.
         """
         calls = [where.calls[index] for where, index in made.get((file.path, scope), ()) if where is file]
         for index in file.regions(region):
             loop = file.facts.regions[index]
             if loop.kind not in _LOOPS:
                 continue
-            if any(file.encloses(index, call.region) for call in calls):
+            inside = any(file.encloses(index, call.region) for call in calls)
+            if inside and not remade:
                 return None, True
             if self._counts(file, scope, loop):
+                # Another loop may make a loader of other data each time: one for each part, or each task.
+                if inside is not remade or (remade and not self._names_epochs(file, scope, loop)):
+                    return None, True
                 site = Site(file, scope, loop.parent, loop.span.start, None)
                 once = loop.expr is not None and iterations(self.project.datasets, loop.expr, site) == 1
                 return None if once else index, True
-        return None, bool(calls)
+        return None, bool(calls) and not remade
 
-    @staticmethod
-    def _counts(file: SourceFile, scope: int, loop: Region) -> bool:
+    @classmethod
+    def _counts(cls, file: SourceFile, scope: int, loop: Region) -> bool:
         """Whether a loop repeats its body: over epochs by name, over numbers, or while a condition is true."""
         if loop.kind == "while" or loop.expr is None:
             return True
@@ -317,11 +367,21 @@ class TrainingLoops:
         for part in (part for one in (loop.expr, *kept) if one is not None for part in walk(one, file)):
             if isinstance(part, CallRef) and last_name(file.calls[part.index].func) in _COUNTING:
                 return True
-        return any(
-            event.target is not None and _EPOCH.search(render(event.target, file)) is not None
+        return cls._names_epochs(file, scope, loop)
+
+    @staticmethod
+    def _names_epochs(file: SourceFile, scope: int, loop: Region) -> bool:
+        """Whether what a `for` loop counts, or the number up to which it counts, is named after epochs."""
+        if loop.kind != "for" or loop.expr is None:
+            return False
+        counted = isinstance(loop.expr, CallRef) and last_name(file.calls[loop.expr.index].func) in _COUNTING
+        counting = (
+            event.target
             for event in file.scopes[scope].events_of("for")
-            if event.value == loop.expr and event.detail != "comp"
+            if event.target is not None and event.value == loop.expr and event.detail != "comp"
         )
+        named = (*counting, loop.expr) if counted else counting
+        return any(_EPOCH.search(render(one, file)) for one in named)
 
     def _frames(self, loader: Loader, batches: BatchLoop) -> set[Frame | None]:
         """The activations that make the objects of a loader whose batches a loop takes."""
@@ -361,6 +421,10 @@ class TrainingLoops:
                         seen.add(target.function.key)
                         todo.append((target.function.file, target.function.scope, 0, target.frame, depth + 1))
         return False
+
+
+def _names(expr: Expr | None, file: SourceFile) -> set[str]:
+    return set() if expr is None else {part.id for part in walk(expr, file) if isinstance(part, Name)}
 
 
 def iterators_made(file: SourceFile, scope: int) -> list[Event]:
