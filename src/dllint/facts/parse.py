@@ -39,7 +39,15 @@ class Parsed:
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
 
-Outcome = Union[FileFacts, Unreadable]
+@dataclass(frozen=True)
+class Older:
+    """What is read of a file for an older Python: its facts, and why newer ones do not run it."""
+
+    facts: FileFacts
+    why: Unreadable
+
+
+Outcome = Union[FileFacts, Unreadable, Older]
 
 
 def parse_all(
@@ -67,11 +75,14 @@ def parse_all(
     for path, outcome in _outcomes(missing, jobs):
         if isinstance(outcome, Unreadable):
             parsed.unreadable[path] = outcome
+        elif isinstance(outcome, Older):
+            parsed.unreadable[path] = outcome.why
+            parsed.facts[path] = outcome.facts
         else:
             parsed.facts[path] = outcome
             cache.put(missing[path], outcome)
         if progress is not None:
-            progress(len(parsed.facts) + len(parsed.unreadable), len(sources))
+            progress(len(parsed.facts.keys() | parsed.unreadable.keys()), len(sources))
     if sum(map(len, missing.values())) >= WORTH_PROCESSES:
         _return_free_memory()
     return parsed
@@ -84,14 +95,28 @@ def parse(text: str) -> Outcome:
     try:
         return extract(text)
     except SyntaxProblem as problem:
-        return Unreadable(
-            "main", {"reason": problem.message}, Span(problem.line, problem.column, problem.line, problem.column + 1)
-        )
+        place = Span(problem.line, problem.column, problem.line, problem.column + 1)
+        facts = _of_older(text)
+        if facts is not None:
+            return Older(facts, Unreadable("older", {"reason": problem.message}, place))
+        return Unreadable("main", {"reason": problem.message}, place)
     except Exception as error:
         if os.environ.get("DLLINT_DEBUG"):
             raise
         told = " ".join(f"internal error, {type(error).__name__}: {error}".split())
         return Unreadable("main", {"reason": told})
+
+
+def _of_older(text: str) -> FileFacts | None:
+    """Return the facts of a text for Python 2 or a version below 3.7; None if it is none."""
+    from dllint.facts.extract import SyntaxProblem, extract
+    from dllint.facts.extract.older import as_python3
+
+    newer = as_python3(text) if len(text) <= LARGE else None
+    try:
+        return extract(newer) if newer is not None else None
+    except SyntaxProblem:
+        return None
 
 
 def is_plainly_valid(text: str) -> bool:

@@ -319,6 +319,8 @@ class Evaluator:
             return enumerations.found_by_name(value, key) or (value,)
         if isinstance(value, External) and self._takes_types(value, key):
             return (value,)
+        if isinstance(value, Instance) and iterating.selects(self.world, value):
+            return self.element_of(value)
         return self.world.mappings.item(value, key)
 
     def _takes_types(self, value: External, key: Value) -> bool:

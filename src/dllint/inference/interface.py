@@ -370,10 +370,11 @@ class Calls(Protocol):
 
 
 class HigherOrder(Protocol):
-    """Queries about activations that differ in the callables that they receive."""
+    """Queries about activations that differ in what they call: by callables and switches that they receive, and by the
+    class of their object."""
 
     def differ(self, path: str, scope: int) -> bool: ...
-    def given(self, file: SourceFile, scope: int, frame: Frame | None) -> frozenset[tuple[str, int]]: ...
+    def given(self, file: SourceFile, scope: int, frame: Frame | None) -> frozenset[tuple[str, object]]: ...
 
 
 class Engine(Protocol):

@@ -113,6 +113,14 @@ def is_iterator(world: Engine, value: Value) -> bool:
     )
 
 
+def selects(world: Engine, value: Instance) -> bool:
+    """Whether an object is a sequence of some elements of an argument: `random.choices(rows, weights)`."""
+    if not is_iterator(world, value):
+        return False
+    assert isinstance(value.of, External)
+    return world.knowledge.iterates[world.knowledge.canonical(value.of.name).rpartition(".")[2]][1] == "some"
+
+
 def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     bases = world.values.evaluate(expr, site)
     groups: list[Values | None] = [

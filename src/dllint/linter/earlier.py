@@ -99,7 +99,10 @@ def _digest_of_facts(run: Run, execution: Execution, most: int | None = None) ->
     parsed = parse_all(missing, cache, execution.jobs)
     run.unreadable.update(parsed.unreadable)
     for path in missing:
-        facts[path] = b"" if path in parsed.unreadable else cache.digest(texts[path])
+        if path in parsed.unreadable:
+            facts[path] = texts[path].encode("utf-8", "replace") if path in parsed.facts else b""
+        else:
+            facts[path] = cache.digest(texts[path])
     seen = {path: facts.get(path, b"") for path in run.contents}
     for path, text in run.texts.items():
         if path in seen and suppressions.could_suppress(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dllint.facts.nodes import (
@@ -55,9 +55,14 @@ class ItemCode:
     With `holder`, the attribute belongs to an object of that class that the dataset keeps.
     """
 
-    def __init__(self, world: World, workers: WorkerCode) -> None:
+    def __init__(
+        self, world: World, workers: WorkerCode, readers: Callable[[Instance], Iterable[Instance]] = lambda value: ()
+    ) -> None:
+        """`readers` returns the datasets that hold a dataset, and may read it by other methods than `__getitem__`."""
         self.world = world
         self.workers = workers
+        self._readers = readers
+        self._kinds: dict[frozenset[int], int] = {}
         self._answers = Answers(world)
         self._runs: dict[int, list[ItemRun]] = {}
         self._of_line: dict[tuple[int, Class], list[ItemRun]] = {}
@@ -65,7 +70,9 @@ class ItemCode:
 
     def kind(self, value: Instance) -> int:
         """A number that datasets share exactly if reading an item of them runs the same functions."""
-        return id(self.workers.of_dataset(value))
+        own = id(self.workers.of_dataset(value))
+        parts = frozenset((own, *(id(self.workers.of_dataset(one)) for one in self._readers(value))))
+        return own if len(parts) == 1 else self._kinds.setdefault(parts, -len(self._kinds))
 
     def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
         """The dataset's own methods that reading an item runs, the entry first; with `holder`, the methods of its
@@ -86,7 +93,7 @@ class ItemCode:
         if found is None:
             found = self._runs[kind] = []
             by_scope: dict[tuple[str, int], ItemRun] = {}
-            for run in self.workers.of_dataset(value):
+            for run in self._run(value):
                 handed = self._handed(run, by_scope)
                 item = ItemRun(
                     run, *self._receiver(run, handed), *self._index_names(run, handed), self._answers, handed
@@ -94,6 +101,15 @@ class ItemCode:
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
+
+    def _run(self, value: Instance) -> Iterator[WorkerRun]:
+        """The functions that reading an item of a dataset runs, and those of the datasets that hold it."""
+        seen: set[int] = set()
+        for one in (value, *self._readers(value)):
+            runs = self.workers.of_dataset(one)
+            if id(runs) not in seen:
+                seen.add(id(runs))
+                yield from runs
 
     def _handed(self, run: WorkerRun, known: Mapping[tuple[str, int], ItemRun]) -> dict[str, tuple[ItemRun, Expr]]:
         """The arguments of the call that reaches a function, by parameter, each with the calling function."""

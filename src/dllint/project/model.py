@@ -63,7 +63,7 @@ class Project:
         self.workers = WorkerCode(world)
         self.programs = Programs(world)
         self.import_graph = world.import_graph
-        self.item_code = ItemCode(world, self.workers)
+        self.item_code = ItemCode(world, self.workers, lambda value: self._readers.get(value, ()))
         self.arrays = Arrays(world)
         self.collected = CollectedArrays(self.arrays, self.datasets)
         self.tensors = Tensors(world, self.datasets)
@@ -117,6 +117,17 @@ class Project:
     def loaders(self) -> tuple[Loader, ...]:
         """Every construction of a DataLoader, in the order of files and lines."""
         return tuple(find_loaders(self.world))
+
+    @cached_property
+    def _readers(self) -> dict[Instance, tuple[Instance, ...]]:
+        """By dataset, the datasets that hold it."""
+        found: dict[Instance, dict[Instance, None]] = {}
+        outermost = dict.fromkeys(one for loader in self.loaders for one in self.dataset_objects(loader))
+        for outer in outermost:
+            for inner in self.datasets.expand((outer,)):
+                if inner != outer:
+                    found.setdefault(inner, {})[outer] = None
+        return {inner: tuple(outer) for inner, outer in found.items()}
 
     @cached_property
     def assuming(self) -> Project | None:

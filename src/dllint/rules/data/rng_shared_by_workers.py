@@ -47,7 +47,6 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     kept: Causes[tuple[_Held, Loader]] = Causes()
     drawn: Causes[tuple[list[tuple[WorkerRun, int]], Loader]] = Causes()
     applied: Causes[tuple[UnseededDraw, Loader]] = Causes()
-    old = generators.old_torch()
     for loader in project.loaders:
         regimes = project.regimes(loader)
         workers = loader.workers()
@@ -67,7 +66,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             seeding = (loader.file.path, loader.call, draw.library.prefix)
             applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
         # Spawned workers import NumPy again, and its generator then takes a seed from the system.
-        if old is not None and workers.count != 1 and "fork" in methods:
+        if workers.count != 1 and "fork" in methods and generators.old_torch(loader) is not None:
             # One function that seeds NumPy in a loader's workers fixes all of their draws; the one to show is one that
             # every run reaches.
             asked = project.ask(UnchosenPaths).runs_unasked
@@ -80,6 +79,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         yield _of_library(project, [draw for draw, _ in group], [loader for _, loader in group])
     for found in drawn:
         every = list(dict.fromkeys((run.file, index) for draws, _ in found for run, index in draws))
+        old = generators.old_torch(found[0][1])
         if old is not None:
             yield _of_numpy(project, found[0][0][0][0], every, [loader for _, loader in found], old)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ from dllint.project.worker_code import ENTRIES, WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions, Old
 from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.inherited_generators import runs_in_loop
+from dllint.rules.data.old_idioms import OldIdioms
 from dllint.rules.data.optional_starts import OptionalStarts
 from dllint.rules.data.worker_init_functions import any_asks_which_worker
 from dllint.span import Span
@@ -221,9 +223,13 @@ class Generators:
 
     # numpy's global generator before torch 1.9
 
-    def old_torch(self) -> Old | None:
-        """The version of torch that the project requires, or that one way to install it gives, if it is one that does
-        not seed NumPy in workers."""
+    def old_torch(self, loader: Loader) -> Old | None:
+        """The version of torch that the project requires, that one way to install it gives, or that the code around a
+        loader needs, if it is one that does not seed NumPy in workers."""
+        return self._required or self.project.ask(OldIdioms).torch(loader)
+
+    @cached_property
+    def _required(self) -> Old | None:
         return self.versions.below("torch", NUMPY_RESEEDED) or self.versions.also_below("torch", NUMPY_RESEEDED)
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
