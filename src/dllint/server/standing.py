@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from dllint import linter, suppressions
 from dllint.config import Settings
-from dllint.facts.parse import Outcome, is_plainly_valid, parse
+from dllint.facts.parse import Older, Outcome, is_plainly_valid, parse
+from dllint.facts.schema import FileFacts
 from dllint.files import Unreadable
 from dllint.finding import Finding
 from dllint.fixes.offers import edits_of
@@ -67,6 +68,8 @@ class Standing:
                 standing = standing._with(new)
                 continue
             outcome = _facts(new.pieces[0].text)
+            if isinstance(outcome, Older):
+                return None
             if isinstance(outcome, Unreadable):
                 if outcome.values["reason"].startswith("internal error"):
                     return None
@@ -112,7 +115,7 @@ class Standing:
     def _moved(self, old: OpenFile, new: OpenFile, outcome: Outcome, now: Mapping[str, OpenFile]) -> Standing:
         before, after, path = old.pieces[0].text, new.pieces[0].text, new.path
         was = _facts(before)
-        if isinstance(was, Unreadable) or isinstance(outcome, Unreadable):
+        if not isinstance(was, FileFacts) or not isinstance(outcome, FileFacts):
             raise Elsewhere
         shown = self.result.names[path]
         facts = (was, outcome)
