@@ -406,6 +406,125 @@ class Rows(Dataset):
 
 DataLoader(Rows(), num_workers=2)
 """,
+    "a branch that one call takes and another one does not": """\
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return self.load(index), self.load(index, flip=True), self.part(index, kind="left"), self.part(index, "right")
+
+    def load(self, index, flip=False):
+        return self.read(index, mirrored=flip)
+
+    def read(self, index, mirrored):
+        return self.mirror(index) if mirrored else index
+
+    def mirror(self, index):  # in workers: __getitem__
+        return -index
+
+    def part(self, index, kind):
+        if kind == "left":
+            return self.left(index)
+        if kind == "right":
+            return self.right(index)
+        return self.middle(index)
+
+    def left(self, index):  # in workers: __getitem__
+        return index
+
+    def right(self, index):  # in workers: __getitem__
+        return index
+
+    def middle(self, index):  # in workers: no
+        return index
+
+DataLoader(Rows(), num_workers=2)
+""",
+    "switches among keywords, of two objects of one class": """class Steps:
+    def __init__(self, *steps):
+        self.steps = steps
+
+    def __call__(self, **given):
+        together = given.get("together", True)
+        if not together:
+            return [self(**part) for part in self.parts(given)]
+        for step in self.steps:
+            given = step(given)
+        return given
+
+    def parts(self, given):
+        return [{"image": given["image"]}]
+
+class Shift:
+    def __call__(self, given):  # in workers: __getitem__
+        return given
+
+class Scale:
+    def __call__(self, given):  # in workers: __getitem__
+        return given
+
+class Rows(Dataset):
+    def __init__(self, first, second):
+        self.steps = {"first": first, "second": second}
+
+    def __getitem__(self, index):
+        rows = self.steps["first"](image=index)
+        for kind in ["second"]:
+            rows = self.steps[kind](image=rows, together=False)
+        return rows
+
+DataLoader(Rows(Steps(Shift()), Steps(Scale())), num_workers=2)
+""",
+    "methods of a base that call others which subclasses define": """class Step:
+    def __call__(self, row):
+        return self.prepared(row)
+
+    def prepared(self, row):
+        return self.apply(row, self.drawn())
+
+    def drawn(self):  # in workers: no
+        return None
+
+    def named(self):
+        return getattr(self, "as_" + "text")()
+
+class Shift(Step):
+    def drawn(self):  # in workers: __getitem__
+        return 1
+
+    def apply(self, row, by):  # in workers: __getitem__
+        return row + by
+
+class Scale(Step):
+    def drawn(self):  # in workers: __getitem__
+        return 2
+
+    def apply(self, row, by):  # in workers: __getitem__
+        return row * by
+
+class Idle(Step):
+    def drawn(self):  # in workers: no
+        return 3
+
+class Steps:
+    def __init__(self, *steps):
+        if len(steps) == 1 and isinstance(steps[0], (list, tuple)):
+            steps = steps[0]
+        self.steps = steps
+
+    def __call__(self, row):
+        for step in self.steps:
+            row = step(row)
+        return row
+
+class Rows(Dataset):
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __getitem__(self, index):
+        return self.steps(index)
+
+Idle()
+DataLoader(Rows(Steps(Shift(), Scale())), num_workers=2)
+""",
     "collating methods of datasets that others hold": """\
 class Plain(Dataset):
     def __init__(self, name=""):

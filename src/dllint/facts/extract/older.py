@@ -51,6 +51,7 @@ def as_python3(source: str) -> str | None:
     for first, last in _statements(source, tokens):
         _rewrite(source, tokens, first, last, edits)
     texts, starts, ends = tokens.texts, tokens.starts, tokens.ends
+    closing = _closing(texts)
     for index, text in enumerate(texts):
         after = texts[index + 1] if index + 1 < len(texts) else ""
         touches = index + 1 < len(texts) and ends[index] == starts[index + 1]
@@ -65,8 +66,8 @@ def as_python3(source: str) -> str | None:
         elif text in ("ur", "UR", "Ur", "uR") and touches and after[0] in "'\"":
             edits.put(starts[index], starts[index] + 1, " ")
         elif text == "lambda" and after == "(":
-            close = _closing(texts, index + 1)
-            if texts[close + 1 : close + 2] == [":"]:
+            close = closing.get(index + 1, len(texts))
+            if list(texts[close + 1 : close + 2]) == [":"]:
                 for bracket in (index + 1, close):
                     edits.put(starts[bracket], ends[bracket], " ")
     changed = edits.applied_to(source)
@@ -117,11 +118,13 @@ def _rewrite(source: str, tokens: Tokens, first: int, last: int, edits: _Edits) 
                 return
 
 
-def _closing(texts: Sequence[str], opening: int) -> int:
-    depth = 0
-    for index in range(opening, len(texts)):
-        depth += texts[index] in ("(", "[", "{")
-        depth -= texts[index] in (")", "]", "}")
-        if not depth:
-            return index
-    return len(texts)
+def _closing(texts: Sequence[str]) -> dict[int, int]:
+    """Return, for each opening bracket, the token that closes it."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for index, text in enumerate(texts):
+        if text in ("(", "[", "{"):
+            opened.append(index)
+        elif text in (")", "]", "}") and opened:
+            found[opened.pop()] = index
+    return found

@@ -24,8 +24,8 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
-from dllint.libraries.index import RECORD_MAKERS, canonical
-from dllint.libraries.records import gives_tokens
+from dllint.libraries.index import READERS, RECORD_MAKERS, canonical
+from dllint.libraries.records import RECORDS, gives_tokens
 from dllint.linking.expressions import as_display
 from dllint.linking.source import SourceFile
 from dllint.project import Project
@@ -232,23 +232,22 @@ class RecordsPerItem:
     def _is_plain(self, value: Instance) -> bool:
         """Whether an object is a mere record: its class declares its fields or has no methods but special ones, it was
         given several fields, and it makes neither a path nor an array of them."""
-        if not isinstance(value.of, Class) or value.file is None or value.call < 0:
+        if not isinstance(value.of, Class) or not self.in_loops.is_record(value.of):
             return False
-        if not self.in_loops.is_record(value.of):
-            return False
+        if value.file is None or value.call < 0:
+            # An annotation tells the class.
+            return fields.has_fields(self.world, value.of) and len(fields.names(self.world, value.of)) > 1
         given = value.file.calls[value.call].args
         site = self.world.call_site(value.file, value.call, value.frame)
+        # What is unpacked fills the fields that the class declares.
+        unpacked = any(one.keyword in ("*", "**") for one in given) and len(fields.names(self.world, value.of)) > 1
         return (
-            sum(not self.in_loops.is_number(one.value, site) for one in given) > 1
+            (unpacked or sum(not self.in_loops.is_number(one.value, site) for one in given) > 1)
             and (
                 fields.has_fields(self.world, value.of)
                 or all(name.startswith("__") for name in self.world.hierarchy.own_methods(value.of))
             )
-            and not any(
-                isinstance(one, Instance) and isinstance(one.of, External)
-                for kept in self.project.datasets.kept(value)
-                for one in kept.values
-            )
+            and not any(_is_object(one) for kept in self.project.datasets.kept(value) for one in kept.values)
         )
 
     def _keeps_lists(self, value: Instance) -> bool:
@@ -274,6 +273,15 @@ class RecordsPerItem:
             if len(parts) > 1:
                 return True
         return self._place(value, 1) is not None
+
+
+def _is_object(value: Value) -> bool:
+    """Whether a value is an object of a library, other than a number or what a file of records has in it."""
+    if not isinstance(value, Instance) or not isinstance(value.of, External):
+        return False
+    whole, _, part = canonical(value.of.name).partition("[]")
+    of_records = READERS.get(whole) == RECORDS and set(part) <= {"[", "]"}
+    return not of_records and not value.of.name.endswith(".item")
 
 
 def _returns_entries(function: Function) -> bool:
