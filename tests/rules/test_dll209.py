@@ -44,6 +44,21 @@ FOUND: dict[str, dict[str, str]] = {
         + "def main():\n    SPAWN.Process(target=Trainer(0, 2).run, args=(2,)).start()\n"
         + GUARD
     },
+    "a private method": {
+        "demo.py": HEAD
+        + """
+class Reader:
+    def read(self):
+        SPAWN.Process(target=self.__work, args=(1,)).start()  # DLL209
+        multiprocessing.Pool(2).map(self.__work, [1, 2])  # DLL209
+
+    def __work(self, number):
+        print(number)
+
+"""
+        + "def main():\n    Reader().read()\n"
+        + GUARD
+    },
     "a lambda in args": {
         "demo.py": HEAD + "def main():\n    SPAWN.Process(target=work, args=(0, lambda: 1)).start()  # DLL209\n" + GUARD
     },
@@ -97,6 +112,38 @@ FOUND: dict[str, dict[str, str]] = {
 }
 
 SILENT: dict[str, dict[str, str]] = {
+    "methods that are not private, or not bound": {
+        "demo.py": HEAD
+        + """
+class Reader:
+    def read(self):
+        SPAWN.Process(target=self._work, args=(1,)).start()
+        SPAWN.Process(target=self.__call__, args=(1,)).start()
+        multiprocessing.get_context("fork").Process(target=self.__work, args=(1,)).start()
+
+    def _work(self, number):
+        self.__work(number)
+
+    def __call__(self, number):
+        self.__work(number)
+
+    def __work(self, number):
+        print(number)
+
+class Found:
+    def read(self):
+        SPAWN.Process(target=self.__work, args=(1,)).start()
+
+    def __work(self, number):
+        print(number)
+
+    def __reduce__(self):
+        return Found, ()
+
+"""
+        + "def main():\n    Reader().read()\n    Found().read()\n"
+        + GUARD
+    },
     "objects that each process makes for itself": {
         "demo.py": HEAD + MADE + "def main():\n    tmp.spawn(Trainer, args=(2,), nprocs=2)\n" + GUARD
     },

@@ -22,6 +22,23 @@ def build(dataset):
 
 FOUND: dict[str, str] = {
     "a constant": "def start(worker_id):\n    np.random.seed(42)  # DLL603\n" + LOADER,
+    "the time in whole seconds": "import time\ndef start(n):\n    np.random.seed(int(time.time()))  # DLL603\n"
+    + LOADER,
+    "the time, by a variable and another name": "from time import time\ndef start(n):\n    now = time()\n"
+    "    random.seed(round(now) % 2**32)  # DLL603\n" + LOADER,
+    "the time, in an item": """
+import time
+from torch.utils.data import Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return self.draw() + index
+
+    def draw(self):
+        return np.random.RandomState(int(time.time())).rand()  # DLL603
+
+loader = DataLoader(Rows(), num_workers=4, persistent_workers=True)
+""",
     "a constant of the module": "SEED = 3\ndef start(worker_id):\n    torch.manual_seed(SEED)  # DLL603\n" + LOADER,
     "by keyword": "def start(worker_id):\n    np.random.seed(seed=7 + worker_id)  # DLL603\n" + LOADER,
     "the number by another name": "def start(n):\n    s = 1000 + int(n)\n    random.seed(s)  # DLL603\n" + LOADER,
@@ -95,6 +112,23 @@ def start(worker_id):
 }
 
 SILENT: dict[str, str] = {
+    "the time in smaller parts": "import time\ndef start(n):\n    np.random.seed(int(time.time() * 1e6) % 2**32)\n"
+    + LOADER,
+    "the time in nanoseconds": "import time\ndef start(n):\n    np.random.seed(time.time_ns() % 2**32)\n" + LOADER,
+    "the time and the number": "import time\ndef start(n):\n    np.random.seed(int(time.time()) + n)\n" + LOADER,
+    "the time, in one worker": "import time\ndef start(n):\n    np.random.seed(int(time.time()))\n"
+    + LOADER.replace("=4", "=1"),
+    "a generator of the function, with a constant": "def start(n):\n    np.random.RandomState(3).rand()\n" + LOADER,
+    "a generator of an item, with its index": """
+import time
+from torch.utils.data import Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return np.random.RandomState(index).rand(), np.random.default_rng([index, int(time.time())]).random()
+
+loader = DataLoader(Rows(), num_workers=4)
+""",
     "the second word of numpy's state": "def start(n):\n    np.random.seed(np.random.get_state()[1][1] + n)\n" + LOADER,
     "the state of another generator": "def start(n):\n"
     "    np.random.seed(np.random.RandomState().get_state()[1][0] + n)\n" + LOADER,

@@ -25,6 +25,8 @@ from dllint.span import Span
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL603"
+_REPEATED = ("constant", "worker", "second")
+"""Seeds that several workers, or several epochs, have."""
 FROM_TORCH = "torch.initial_seed() % 2**32"
 
 
@@ -38,15 +40,18 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         name = seeds.seeds_itself(loader)
         if name is not None and not loader.flag("persistent_workers"):
             yield _of_argument(project, loader, name)
-        for one in () if loader.flag("persistent_workers") else seeds.of_items(loader):
-            of_items.add((one, loader), (one.file.path, one.written.scope))
+        several = loader.workers().count != 1
+        for one in seeds.of_items(loader):
+            if several if one.constancy == "second" else not loader.flag("persistent_workers"):
+                of_items.add((one, loader), (one.file.path, one.written.scope))
         for seedings in seeds.of_loader(loader):
-            repeated = _repeated(seedings)
+            repeated = [one for one in _repeated(seedings) if several or one.constancy != "second"]
             if _seeds_once(project, loader):
                 # Workers seed only once: a later epoch continues where the last one ended.
-                alike = loader.workers().count != 1
                 repeated = [
-                    one for one in repeated if (alike and one.constancy == "constant") or adds_rank_and_worker(one)
+                    one
+                    for one in repeated
+                    if (several and one.constancy in ("constant", "second")) or adds_rank_and_worker(one)
                 ]
             if repeated:
                 causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
@@ -62,9 +67,9 @@ def _repeated(seedings: list[Seeding]) -> list[Seeding]:
     return [
         one
         for position, one in enumerate(seedings)
-        if one.constancy in ("constant", "worker")
+        if one.constancy in _REPEATED
         and not any(
-            set(one.seeder.families) <= set(later.seeder.families) and later.constancy not in ("constant", "worker")
+            set(one.seeder.families) <= set(later.seeder.families) and later.constancy not in _REPEATED
             for later in seedings[position + 1 :]
         )
     ]
@@ -81,7 +86,7 @@ def _seeds_once(project: Project, loader: Loader) -> bool:
 
 
 def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -> Finding:
-    first = min(seedings, key=lambda one: one.constancy != "constant")
+    first = min(seedings, key=lambda one: _REPEATED.index(one.constancy))
     several = any(loader.workers().count != 1 for loader in loaders)
     alike = first.constancy == "constant" and several
     lasting = all(_seeds_once(project, loader) for loader in loaders)
@@ -89,6 +94,8 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     families = {family for one in seedings for family in one.seeder.families}
     idle = not any(may_draw(project, loader, families) for loader in loaders)
     message = "idle" if idle else "main" if alike else "ranks" if lasting else "epochs"
+    if first.constancy == "second":
+        message = "idle" if idle else "second"
     others = [Place(one.file.path, one.span, "and here", alike=True) for one in seedings if one is not first]
     file, call = first.file, first.written
     if first.hops:
@@ -142,7 +149,7 @@ def _in_items(project: Project, found: list[tuple[Seeding, Loader]]) -> Finding:
         CODE,
         first.file.path,
         first.span,
-        "items",
+        "seconds" if first.constancy == "second" else "items",
         {"seed": render(first.argument.value, first.file), "loader": project.where(loader.file, loader.span)},
         related=(*others, *dict.fromkeys(project.loader_place(one) for _, one in found)),
         statement=first.written.statement,

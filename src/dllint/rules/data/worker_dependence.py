@@ -20,7 +20,7 @@ from dllint.facts.nodes import (
     UnaryOp,
     Walrus,
 )
-from dllint.facts.schema import Expr, Operator
+from dllint.facts.schema import Call, Expr, Operator
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source, Step
 from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Value, Values
@@ -31,11 +31,14 @@ from dllint.linking.source import SourceFile, last_name
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-Constancy = Literal["none", "constant", "worker", "varies"]
+Constancy = Literal["none", "constant", "worker", "second", "varies"]
 """none      always None
 constant  one value for all workers, in every epoch
 worker    computed from constants and the worker's number: the same in every epoch
+second    computed from constants and the time in whole seconds: the same in all workers for a second
 varies    differs between epochs, or unknown"""
+_WHOLE = frozenset({"int", "round", "math.floor", "math.ceil", "math.trunc"})
+"""Functions that make the time in seconds a whole number."""
 _PASSIVE = ("torch.", "object", "abc.", "typing", "collections.", "enum.", "dict", "list", "tuple")
 """The beginnings of the names of classes that leave the attributes of subclasses as they are."""
 _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
@@ -185,6 +188,8 @@ class Constants:
         for value in self.world.calls.callees(site.file, index, site.frame):
             if isinstance(value, External) and canonical(value.name) in OF_THE_PROCESS:
                 groups.append("constant")
+            elif isinstance(value, External) and value.name in _WHOLE and self._is_time(call, site):
+                groups.append("second")
             elif isinstance(value, External) and canonical(value.name) in SEED_FREE:
                 groups.append(_together(parts))
             elif isinstance(value, Function):
@@ -193,6 +198,18 @@ class Constants:
             else:
                 groups.append("varies")
         return _either(groups)
+
+    def _is_time(self, call: Call, site: Site) -> bool:
+        """Whether the argument of a call is `time.time()`, as it is."""
+        given = [step.expr for step in self.origins.gives(call.args[0].value, site) if isinstance(step, Step)]
+        calls = [one.index for one in (call.args[0].value, *given) if isinstance(one, CallRef)]
+        names = (
+            value.name
+            for index in calls
+            for value in self.world.values.evaluate(site.file.calls[index].func, site)
+            if isinstance(value, External)
+        )
+        return len(call.args) == 1 and "time.time" in names
 
 
 def _of_values(values: Values) -> Constancy:
@@ -211,6 +228,8 @@ def _together(parts: list[Constancy]) -> Constancy:
     """The constancy of an expression computed from all the parts."""
     if not parts or "varies" in parts or "none" in parts:
         return "varies"
+    if "second" in parts:
+        return "varies" if "worker" in parts else "second"
     return "worker" if "worker" in parts else "constant"
 
 
@@ -221,4 +240,6 @@ def _either(parts: list[Constancy]) -> Constancy:
     others = [part for part in parts if part != "none"]
     if not others:
         return "none"
+    if "second" in others:
+        return "second" if len(set(others)) == 1 else "varies"
     return "worker" if "worker" in others else "constant"

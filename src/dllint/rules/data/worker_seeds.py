@@ -13,7 +13,7 @@ from dllint.inference.edges import Given, Target
 from dllint.inference.origins import Origins
 from dllint.inference.values import Actual, Actuals, External, Frame, Function, Instance, Value
 from dllint.libraries.facets import Seeder
-from dllint.libraries.index import SEEDERS, canonical
+from dllint.libraries.index import GENERATORS, SEEDERS, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 
-_NAMES = frozenset(name.rpartition(".")[2] for name in SEEDERS)
+_NAMES = frozenset(name.rpartition(".")[2] for name in (*SEEDERS, *GENERATORS))
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Seeding:
         constancy: how it varies among workers and epochs.
         root: the `worker_init_fn` that runs it.
         hops: the calls from there to this one.
+        made: whether it makes a new generator.
     """
 
     file: SourceFile
@@ -47,6 +48,7 @@ class Seeding:
     root: Function
     hops: tuple[Hop, ...]
     frame: Frame | None = None
+    made: bool = False
 
     @property
     def written(self) -> Call:
@@ -74,7 +76,8 @@ class WorkerSeeds:
                 yield list(self._seedings(started.function, started.frame, (), started.function, set()))
 
     def of_items(self, loader: Loader) -> Iterator[Seeding]:
-        """The seedings that reading an item runs, and that are made of constants and the worker's number."""
+        """The seedings that reading an item runs, made of constants and the number of the worker, or of the time
+        in whole seconds. The seed of a new generator is one, too."""
         for value in self.project.dataset_objects(loader):
             for run in self.project.workers.of_dataset(value):
                 if run.entry not in ("__getitem__", "__getitems__"):
@@ -82,8 +85,10 @@ class WorkerSeeds:
                 root = Function(run.file if not run.hops else run.hops[0].file, run.root[1])
                 for index in run.file.calls_of(run.scope):
                     if str(last_name(run.file.calls[index].func)) in _NAMES:
-                        one = self._seeding(run.file, index, run.frame, root, run.hops)
-                        if one is not None and one.constancy == "worker":
+                        one = self._seeding(run.file, index, run.frame, root, run.hops, in_item=True)
+                        if one is None or one.constancy not in ("worker", "second"):
+                            continue
+                        if one.constancy == "second" or not one.made:
                             yield one
 
     def seeds_itself(self, loader: Loader) -> str | None:
@@ -118,17 +123,26 @@ class WorkerSeeds:
                         yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
 
     def _seeding(
-        self, file: SourceFile, index: int, frame: Frame | None, root: Function, hops: tuple[Hop, ...]
+        self,
+        file: SourceFile,
+        index: int,
+        frame: Frame | None,
+        root: Function,
+        hops: tuple[Hop, ...],
+        in_item: bool = False,
     ) -> Seeding | None:
-        """What a call seeds, and with what."""
+        """What a call seeds, and with what; `in_item`: a new generator, too."""
         name = self._external(file, index, frame)
         seeder = SEEDERS.get(canonical(name)) if name is not None else None
+        made = seeder is None and name is not None and canonical(name) in GENERATORS and in_item
+        if made and name is not None:
+            seeder = Seeder((GENERATORS[canonical(name)].family,))
         if seeder is None:
             return None
         given = next((one for one in file.calls[index].args if one.keyword in (None, seeder.keyword)), None)
         site = self.world.call_site(file, index, frame)
         constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
-        return Seeding(file, index, given, seeder, constancy, root, hops, frame)
+        return Seeding(file, index, given, seeder, constancy, root, hops, frame, made)
 
     def _external(self, file: SourceFile, index: int, frame: Frame | None) -> str | None:
         site = self.world.call_site(file, index, frame)

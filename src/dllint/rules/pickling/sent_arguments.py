@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute
 from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import NONE, Class, Frame, Function, Instance, Value
 from dllint.libraries.index import LAUNCHERS
+from dllint.linking.conditions import render
 from dllint.linking.contradictions import contradict
 from dllint.linking.object_conditions import object_conditions, of_module
 from dllint.linking.source import SourceFile
@@ -45,6 +47,7 @@ class SentArgument:
         method: how the process starts; None for the tasks of pools, which are pickled under every method.
         forked_context: whether it fails only because a fork context created it.
         certain: whether the source shows that it is there when the process starts.
+        remedy: the key of its help.
     """
 
     launch: Launch
@@ -57,6 +60,7 @@ class SentArgument:
     statement: Span
     forked_context: bool = False
     certain: bool = True
+    remedy: str = "main"
 
 
 def sent_arguments(project: Project) -> Iterator[SentArgument]:
@@ -101,6 +105,7 @@ def _of_target(project: Project, launch: Launch, method: Method | None, target: 
     made_there = isinstance(owner, Instance) and owner.file is launch.file and owner.call == launch.call
     sent = not made_there or _is_own_process(project, launch)
     if sent and isinstance(owner, Instance) and isinstance(owner.of, Class):
+        yield from _private(project, launch, method, function, owner.of)
         yield from _kept_by(project, launch, method, owner)
     for param in function.file.scopes[function.scope].params:
         if param is function.file.scopes[function.scope].params[0] and owner is not None:
@@ -111,6 +116,37 @@ def _of_target(project: Project, launch: Launch, method: Method | None, target: 
                 yield from _judged(project, launch, method, param.name, Piece("", part, None))
                 if isinstance(part, Instance) and isinstance(part.of, Class):
                     yield from _kept_by(project, launch, method, part)
+
+
+def _private(
+    project: Project, launch: Launch, method: Method | None, function: Function, cls: Class
+) -> Iterator[SentArgument]:
+    """A private method that a process gets as its target.
+
+    Pickle writes the object and the `__name__` of the method, but the attribute is `_Class__name`
+    (github.com/python/cpython/issues/77188; measured on Python 3.8 to 3.13, with processes and pools).
+    """
+    name, target = function.file.scopes[function.scope].name, launch.target
+    if not name.startswith("__") or name.endswith("__") or target is None or target.site is None:
+        return
+    if not isinstance(target.expr, Attribute) or target.expr.attr != name or target.span is None:
+        return
+    if project.world.hierarchy.receiver_kind(function) != "self":
+        return
+    if any(project.world.hierarchy.method(cls, one) is not None for one in ("__getattr__", *PICKLING_METHODS)):
+        return
+    file = target.site.file
+    yield SentArgument(
+        launch,
+        method,
+        render(target.expr, file),
+        "a private method, which pickle looks up without the name of its class",
+        f"AttributeError: '{cls.name}' object has no attribute '{name}'",
+        file,
+        target.span,
+        _statement(file, target.site.scope, target.span),
+        remedy="private",
+    )
 
 
 def _on_the_way(
@@ -132,7 +168,7 @@ def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Ins
         for path, certain in started_earlier(project, launch, owner):
             holder = f"{owner.of.name}.{path}"
             place = (launch.file, made.span, made.statement)
-            yield SentArgument(launch, method, holder, STARTED.what, error, *place, certain=certain)
+            yield SentArgument(launch, method, holder, STARTED.what, error, *place, certain=certain, remedy="started")
     for piece in project.datasets.pieces(owner) if owner.call >= 0 else ():
         if piece.initial and not piece.given and piece.kept is not None:
             stored = _stored(project, owner, piece)

@@ -11,7 +11,6 @@ from dllint.project import Project
 from dllint.rules.causes import Causes
 from dllint.rules.pickling.sending_verdict import judge
 from dllint.rules.pickling.sent_arguments import SentArgument, sent_arguments
-from dllint.rules.pickling.started_processes import STARTED
 
 __all__ = ["CODE", "check", "judge"]
 CODE = "DLL209"
@@ -46,12 +45,11 @@ def _finding(project: Project, uses: list[SentArgument]) -> Finding:
         only = len(project.targets.default_start_methods()) == 1
         severity = "error" if (method.shown or only) and sent.certain else "warning"
         values |= {"method": method.name, "where": method.where}
-    if sent.what == STARTED.what:
-        values["remedy"] = "started"
+    values["remedy"] = sent.remedy
     starts = dict.fromkeys(
         Place(one.launch.file.path, one.launch.file.calls[one.launch.call].span, "a process gets it here")
         for one in uses
-        if one.what != STARTED.what
+        if one.remedy == "main"
     )
     others = dict.fromkeys(
         Place(one.file.path, one.span, f"{one.what} cannot be pickled either", alike=True) for one in uses[1:]
