@@ -99,6 +99,7 @@ class ItemCode:
                     run, *self._receiver(run, handed), *self._index_names(run, handed), self._answers, handed
                 )
                 by_scope[run.file.path, run.scope] = item
+                item.entry = by_scope.get(run.root) if run.hops else None
                 found.append(item)
         return found
 

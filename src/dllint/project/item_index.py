@@ -85,6 +85,8 @@ class ItemIndex:
         self.events: list[Event] = run.file.scopes[run.scope].events
         self.given = frozenset(index)
         self.given_parts = frozenset(parts)
+        self.entry: ItemIndex | None = None
+        """The entry point that calls this function, directly or through others."""
 
     @cached_property
     def expressions(self) -> list[Expr]:
@@ -110,9 +112,11 @@ class ItemIndex:
     @cached_property
     def draws_index(self) -> bool:
         """Whether the function draws the numbers of its items itself: a `__getitem__` that never reads the index which
-        it is given, or an `__iter__` or `__next__` that loops over nothing but numbers."""
+        it is given, or an `__iter__` or `__next__` that loops over nothing but numbers. So do the functions that such a
+        `__getitem__` calls."""
         if self.run.hops:
-            return False
+            entry = self.entry
+            return entry is not None and entry.run.entry == "__getitem__" and entry.draws_index and not self.given
         if self.run.entry in ("__iter__", "__next__"):
             iterated = (event.value for event in self.events if event.kind == "for")
             return all(
