@@ -30,3 +30,23 @@ def test_names_in_texts(code: str, imported: list[str], tmp_path: Path) -> None:
     graph = Project.load(files, Settings(root=str(tmp_path))).world.import_graph
 
     assert graph.imports("main.py") == imported
+
+
+@pytest.mark.parametrize(
+    ("name", "imported"),
+    [
+        ("f'app.{kind}.train'", ["app/first/train.py", "app/second/train.py"]),
+        ("'app.' + kind + '.train'", ["app/first/train.py", "app/second/train.py"]),
+        ("f'app.{kind}'", ["app/main.py"]),
+        ("f'app.first.{kind}'", ["app/first/options.py", "app/first/train.py"]),
+        ("f'app.{kind}.eval'", []),
+        ("f'{kind}.train'", []),
+    ],
+)
+def test_modules_whose_names_a_run_completes(name: str, imported: list[str], tmp_path: Path) -> None:
+    paths = ("app/main.py", "app/first/train.py", "app/first/options.py", "app/second/train.py")
+    texts = {"main.py": f"import importlib\nimportlib.import_module({name})\n", **dict.fromkeys(paths, "rows = 1")}
+    files = {path: extract(text) for path, text in texts.items()}
+    graph = Project.load(files, Settings(root=str(tmp_path))).world.import_graph
+
+    assert sorted(graph.imports("main.py")) == imported

@@ -501,6 +501,44 @@ def test_generators_of_libraries_that_are_seeded(text: str, findings: Callable[.
     assert findings({"train.py": HEAD + text}, **SELECT) == set()
 
 
+OLD = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return np.random.rand()
+
+def train(model, meter):
+    for batch in DataLoader(Rows(), num_workers=4):
+        loss = model(batch)
+        loss.backward()
+        {read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [
+        ("meter.update(loss.data[0], 3)", True),
+        ("meter.total += loss.data[0]", True),
+        ("print('%.3f' % loss.data[0])", True),
+        ("meter.update(loss.item(), 3)", False),
+        ("meter.update(loss.data[0] if meter.old else loss.item(), 3)", False),
+        ("meter.update(batch.data[0], 3)", False),
+        ("meter.update(loss.data[1], 3)", False),
+    ],
+)
+def test_code_that_only_an_old_torch_runs(read: str, found: bool, told: Callable[..., Any]) -> None:
+    messages = [one.message for one in told({"train.py": OLD.replace("{read}", read)}, **SELECT)]
+
+    assert bool(messages) is found
+    assert all("torch 0.4, the newest that runs `loss.data[0]` at train.py:15," in one for one in messages)
+
+
 @pytest.mark.parametrize(
     ("pins", "found"),
     [

@@ -63,6 +63,7 @@ class LoaderApi(NamedTuple):
             does.
         seeds: whether its workers seed NumPy's global generator.
         copied: whether it is the project's copy of an old DataLoader, which refuses other arguments than torch's.
+        registry: the registry of the library from which a configuration chooses the dataset; "" if none.
     """
 
     params: tuple[str, ...]
@@ -76,6 +77,7 @@ class LoaderApi(NamedTuple):
     seeds: bool = False
     fed_by: Mapping[str, str] = NOTHING
     copied: bool = False
+    registry: str = ""
 
 
 class LauncherApi(NamedTuple):

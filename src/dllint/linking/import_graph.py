@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dllint.facts.nodes import BinOp, Constant, FString
+from dllint.facts.schema import Expr
 from dllint.linking.conditions import main_guards
 from dllint.linking.expressions import attributes_read, summands, written_out
 from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 _IMPORTING = ("import_module", "__import__")
+_HOLE = "\0"
+"""Stands for the part of a name that a run fills in."""
 _TESTING = ("pytest", "unittest")
 _SCANNING = ("iter_modules", "walk_packages", "load_module")
 
@@ -50,10 +53,12 @@ class ImportGraph:
                     read = file.derived(attributes_read, alias or module) if name is None else [name]
                     defining = (one for one in inside if any(self._defines(one, part) for part in read))
                     reached.update(dict.fromkeys(defining))
-            for name in self._named(file) if file is not None else ():
-                # `import_module(f"models.{kind}")` can import any module of the package.
-                modules = self._index.beginning(path, name) if name.endswith(".") else {}
-                reached.update(dict.fromkeys(one for paths in modules.values() for one in paths))
+            for name, rest in self._named(file) if file is not None else ():
+                # `import_module(f"models.{kind}.net")` can import any such module of the package.
+                modules = self._index.beginning(path, name, rest.count(".")) if name.endswith(".") else {}
+                ending = rest.rpartition(_HOLE)[2]
+                fitting = (paths for found, paths in modules.items() if found.endswith(ending))
+                reached.update(dict.fromkeys(one for paths in fitting for one in paths))
                 plain = name.lstrip(".")
                 reached.update(dict.fromkeys(self._index.resolve(path, plain.rstrip("."), len(name) - len(plain))))
             for name in file.derived(written_out) if file is not None and self._loads_by_name else ():
@@ -96,18 +101,21 @@ class ImportGraph:
         return file is not None and (name in (bound := file.bindings(0)) or "*" in bound)
 
     @staticmethod
-    def _named(file: SourceFile) -> Iterator[str]:
-        """Yield the modules that calls import by a literal name, or by a name with a literal beginning: "models."."""
+    def _named(file: SourceFile) -> Iterator[tuple[str, str]]:
+        """Yield the modules that calls import by a literal name, or by a name with a literal beginning: "models.", and
+        what follows it."""
         for function in _IMPORTING:
             for index in file.facts.called.get(function, ()):
                 args = file.calls[index].args
                 name = args[0].value if args and args[0].keyword is None else None
                 if isinstance(name, (FString, BinOp)):
-                    first = name.values[0] if isinstance(name, FString) else name.left
-                    if isinstance(first, Constant) and isinstance(first.value, str) and "." in first.value:
-                        yield first.value.rpartition(".")[0] + "."
+                    parts = name.values if isinstance(name, FString) else list(summands(name))
+                    texts = [_text(part) for part in parts]
+                    package, dot, begun = texts[0].rpartition(".")
+                    if dot and _HOLE not in package:
+                        yield f"{package}.", "".join((begun, *texts[1:]))
                 elif isinstance(name, Constant) and isinstance(name.value, str):
-                    yield name.value
+                    yield name.value, ""
 
     def import_closure(self, paths: Iterable[str]) -> set[str]:
         """Return the files and all that they import, directly or not."""
@@ -276,6 +284,11 @@ class ImportGraph:
                     self._loading_by_name.add(here)
                     todo += importing.get(here, ())
         return path in self._loading_by_name
+
+
+def _text(expr: Expr) -> str:
+    """The text of a constant, or `_HOLE` for one that a run fills in."""
+    return expr.value if isinstance(expr, Constant) and isinstance(expr.value, str) else _HOLE
 
 
 def imports_by_text(file: SourceFile) -> bool:

@@ -314,6 +314,9 @@ class Loader:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         if self.api.wraps:
             return (Instance(External(self.api.wraps), self.file, self.call, frame),)
+        if self.api.registry:
+            registered = self.world.knowledge.entries(External(self.api.registry))
+            return tuple(Instance(one) for one in registered if isinstance(one, Class))
         if self.api.fed_by:
             return fed_to(self.world, self.api, (self.file, self.call))
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()

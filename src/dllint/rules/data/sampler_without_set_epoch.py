@@ -38,12 +38,15 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             for loop in (*training.of(loader), *training.remaking(loader)):
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
-                    causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))
+                    here = (loop.file.path, loop.loop.span)
+                    causes.add((loader, sampler, loop), (sampler.file.path, sampler.call), here)
     for found in causes:
         loader, sampler, loop = found[0]
         assert sampler.file is not None
         made = sampler.file.calls[sampler.call]
         loops = dict.fromkeys((other.file, other.loop.span) for _, _, other in found[1:])
+        loops.pop((loop.file, loop.loop.span), None)
+        makers = [(one.file, one.file.calls[one.call].span) for _, one, _ in found if one.file is not None]
         yield Finding(
             CODE,
             loop.file.path,
@@ -55,7 +58,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 "call": f"{_receiver(sampler, loader, loop)}.set_epoch({loop.variable})",
             },
             related=(
-                Place(sampler.file.path, made.span, "this sampler shuffles by its seed and its epoch"),
+                *(
+                    Place(file.path, span, "this sampler shuffles by its seed and its epoch")
+                    for file, span in dict.fromkeys(makers)
+                ),
                 Place(loop.batches.file.path, loop.batches.event.span, "every epoch reads its DataLoader here"),
                 *(Place(file.path, span, "these epochs have the same order too") for file, span in loops),
             ),

@@ -196,11 +196,16 @@ class Caches:
 
     def _is_field(self, run: ItemRun, expr: Expr | None) -> bool:
         """Whether an expression is a field of an item's record, or a part of one, and so already exists."""
-        while expr is not None and self._record(run, expr)[0] is None:
-            if not isinstance(expr, (Subscript, Attribute)):
-                return False
-            expr = expr.value
-        return expr is not None
+        for _ in range(limits.COUNTING_DEPTH.most):
+            if expr is None or self._record(run, expr)[0] is not None:
+                break
+            if isinstance(expr, Name):
+                # `left = row["left"]`, before `row["right"] = left`
+                bound = run.file.bindings(run.scope).get(expr.id, ())
+                expr = bound[0].expr if len(bound) == 1 and bound[0].kind == "value" else None
+            else:
+                expr = expr.value if isinstance(expr, (Subscript, Attribute)) else None
+        return expr is not None and self._record(run, expr)[0] is not None
 
     @staticmethod
     def _is_missing(run: ItemRun, region: int) -> bool:
