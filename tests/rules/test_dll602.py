@@ -533,7 +533,7 @@ def train(model, meter):
     ],
 )
 def test_code_that_only_an_old_torch_runs(read: str, found: bool, told: Callable[..., Any]) -> None:
-    messages = [one.message for one in told({"train.py": OLD.replace("{read}", read)}, **SELECT)]
+    messages = [one.text for one in told({"train.py": OLD.replace("{read}", read)}, **SELECT)]
 
     assert bool(messages) is found
     assert all("torch 0.4, the newest that runs `loss.data[0]` at train.py:15," in one for one in messages)
