@@ -143,6 +143,9 @@ def _causes(one: Sent, loader: Loader) -> Iterator[Hashable]:
     three attributes that each hold an h5py file; so are a connection and its cursor, and functions that one function
     defines for one attribute of what a loader reads, such as the steps of a transform."""
     yield one.file.path, one.span
+    if one.code == "DLL202" and one.file.is_notebook:
+        # A module for what the cells define mends all of it.
+        yield one.file.path, "cells"
     if one.through is not None:
         yield one.through
     if one.statement is not None and one.statement != one.span:
