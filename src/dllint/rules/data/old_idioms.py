@@ -1,4 +1,4 @@
-"""Code that fails with newer versions of torch, and so tells which one a program runs with."""
+"""Code that fails with newer versions of torch, and so tells which version a program needs."""
 
 from __future__ import annotations
 
