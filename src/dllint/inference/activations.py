@@ -139,25 +139,29 @@ class Activations:
         key = (file.path, scope)
         known = self._templates.get(key)
         if known is None:
-            # A method that calls itself adds nothing.
-            self._templates[key] = False
             known = self._templates[key] = self._calls_overridden(file, scope)
         return known
 
     def _calls_overridden(self, file: SourceFile, scope: int) -> bool:
-        owner = file.method_of(scope)
-        called = file.derived(own_methods_called, scope) if owner is not None else ()
-        if owner is None or not called:
-            return False
-        cls = Class(file, owner)
-        below = self.world.hierarchy.subclasses(cls)
-        if not below:
-            return False
-        defined = {one.file.scopes[child].name for one in below for child in one.file.children.get(one.scope, ())}
-        if ANY_METHOD in called or not defined.isdisjoint(called):
-            return True
-        methods = (self.world.hierarchy.method(cls, name) for name in called)
-        return any(one is not None and self._is_template(one.file, one.scope) for one in methods)
+        todo, seen = [Function(file, scope)], set[tuple[str, int]]()
+        while todo:
+            method = todo.pop()
+            if method.key in seen:
+                continue
+            seen.add(method.key)
+            owner = method.file.method_of(method.scope)
+            called = method.file.derived(own_methods_called, method.scope) if owner is not None else ()
+            if owner is None or not called:
+                continue
+            cls = Class(method.file, owner)
+            below = self.world.hierarchy.subclasses(cls)
+            if not below:
+                continue
+            defined = {one.file.scopes[child].name for one in below for child in one.file.children.get(one.scope, ())}
+            if ANY_METHOD in called or not defined.isdisjoint(called):
+                return True
+            todo += [found for name in called if (found := self.world.hierarchy.method(cls, name)) is not None]
+        return False
 
     def _needed(self) -> dict[tuple[str, int], set[str]]:
         """Return, per scope, the parameters (its own and those of enclosing functions) that it calls or passes on to be

@@ -181,7 +181,7 @@ class Knowledge(Protocol):
     def configured_classes(self, keys: tuple[str, ...] = ()) -> Values:
         """Return the project classes that its configuration files name, with `CHOSEN`; empty if they name none."""
 
-    def entries(self, registry: Instance) -> Values:
+    def entries(self, registry: Value) -> Values:
         """Return the classes and functions registered in a registry; empty if the value is not a registry."""
 
     def looked_up(self, index: int, here: Site) -> Values:

@@ -282,7 +282,7 @@ class Libraries:
     def configured_classes(self, keys: tuple[str, ...] = ()) -> Values:
         return self.named.configured(keys)
 
-    def entries(self, registry: Instance) -> Values:
+    def entries(self, registry: Value) -> Values:
         return self.registries.entries(registry)
 
     def looked_up(self, index: int, here: Site) -> Values:

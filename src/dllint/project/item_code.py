@@ -62,7 +62,7 @@ class ItemCode:
         self.world = world
         self.workers = workers
         self._readers = readers
-        self._kinds: dict[frozenset[int], int] = {}
+        self._kinds: dict[tuple[int, frozenset[int]], int] = {}
         self._answers = Answers(world)
         self._runs: dict[int, list[ItemRun]] = {}
         self._of_line: dict[tuple[int, Class], list[ItemRun]] = {}
@@ -71,8 +71,8 @@ class ItemCode:
     def kind(self, value: Instance) -> int:
         """A number that datasets share exactly if reading an item of them runs the same functions."""
         own = id(self.workers.of_dataset(value))
-        parts = frozenset((own, *(id(self.workers.of_dataset(one)) for one in self._readers(value))))
-        return own if len(parts) == 1 else self._kinds.setdefault(parts, -len(self._kinds))
+        others = frozenset(id(self.workers.of_dataset(one)) for one in self._readers(value)) - {own}
+        return self._kinds.setdefault((own, others), -len(self._kinds)) if others else own
 
     def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
         """The dataset's own methods that reading an item runs, the entry first; with `holder`, the methods of its
