@@ -22,6 +22,7 @@ from dllint.project.counting import iterations
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import ways_to
+from dllint.rules.data.epoch_numbers import tells_epoch
 from dllint.rules.memory.backward_passes import STARTS
 
 if TYPE_CHECKING:
@@ -113,42 +114,15 @@ class TrainingLoops:
     def remaking(self, loader: Loader) -> Iterator[EpochLoop]:
         """The loops over epochs that make a loader in each epoch, in the same way, and train with its batches."""
         for loop, frame in self._around_batches(loader, remade=True):
-            if self._trains(loop.batches, frame) and not self._tells_epoch(loader, loop):
+            if self._trains(loop.batches, frame) and not tells_epoch(
+                self.world, loader, loop.file, loop.scope, loop.loop
+            ):
                 yield loop
 
     def _around_batches(self, loader: Loader, remade: bool) -> Iterator[tuple[EpochLoop, Frame | None]]:
         made = (loader.file.path, loader.call)
         for batches in (*self._batch_loops.get(made, ()), *self._iterators.get(made, ())):
             yield from self._around(loader, batches, remade)
-
-    def _tells_epoch(self, loader: Loader, loop: EpochLoop) -> bool:
-        """Whether what counts the epochs of a loop may come to the call that makes the loader."""
-        counting = {
-            (loop.file.path, loop.scope, name)
-            for event in loop.file.scopes[loop.scope].events
-            if event.kind == "for" and event.value == loop.loop.expr and event.target is not None
-            for name in _names(event.target, loop.file)
-        }
-        scope = loader.file.calls[loader.call].scope
-        todo = [(loader.file, scope, name) for name in _names(CallRef(loader.call), loader.file)]
-        seen: set[tuple[str, int, str]] = set()
-        while todo:
-            file, function, name = todo.pop()
-            key = (file.path, function, name)
-            if key in counting or limits.TRAINING_FUNCTIONS.reached(len(seen)):
-                return True
-            if key in seen:
-                continue
-            seen.add(key)
-            for event in file.scopes[function].events_of("assign"):
-                if event.target == Name(name):
-                    todo += [(file, function, one) for one in _names(event.value, file)]
-            if any(param.name == name for param in file.scopes[function].params):
-                for actual in self.world.parameters.actuals_of(Function(file, function), name, None):
-                    if actual is not None and actual.site is not None:
-                        where = actual.site
-                        todo += [(where.file, where.scope, one) for one in _names(actual.expr, where.file)]
-        return False
 
     @cached_property
     def _training(self) -> dict[tuple[str, int], list[int]]:
@@ -421,10 +395,6 @@ class TrainingLoops:
                         seen.add(target.function.key)
                         todo.append((target.function.file, target.function.scope, 0, target.frame, depth + 1))
         return False
-
-
-def _names(expr: Expr | None, file: SourceFile) -> set[str]:
-    return set() if expr is None else {part.id for part in walk(expr, file) if isinstance(part, Name)}
 
 
 def iterators_made(file: SourceFile, scope: int) -> list[Event]:
