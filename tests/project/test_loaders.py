@@ -52,7 +52,7 @@ def plain(transform, workers=4):
 
 
 def build_both(rows, workers):
-    return DataLoader(rows, num_workers=workers)  # workers: 2
+    return DataLoader(rows, num_workers=workers)  # workers: 0 | 2
 
 
 def _private(rows, workers):
@@ -90,7 +90,7 @@ def test_rows():
     _private([], 0)
     make(0)
 """
-"""Functions that only tests call are called by users of the package, too. What tests pass to others does not count."""
+"""Functions that only tests call are called by users of the package, too."""
 PROGRAMS: dict[str, str] = {
     "a package with tests": TESTED,
     "by other names": """\

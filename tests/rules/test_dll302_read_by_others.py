@@ -148,18 +148,11 @@ class Sounds(Dataset):
 def build(path):
     return DataLoader(Sounds(read(path)), num_workers=4)
 """
-TEST = """
-from data import Record, Sounds
-
-def test_sounds():
-    assert Sounds([Record("a", 1, 2), Record("b", 2, 3)])[0] == ("b", 3)
-"""
 
 
-@pytest.mark.parametrize("tests", [{}, {"tests/test_sounds.py": TEST}], ids=["alone", "beside unit tests"])
 def test_records_of_a_class_that_a_dict_is_unpacked_into(
-    tests: dict[str, str], findings: Callable[..., Any], marks: Callable[..., Any]
+    findings: Callable[..., Any], marks: Callable[..., Any]
 ) -> None:
-    files = {"data.py": HEAD.replace("  # MARK", "") + RECORDS, **tests}
+    files = {"data.py": HEAD.replace("  # MARK", "") + RECORDS}
 
     assert findings(files, **SELECT) == marks(files)

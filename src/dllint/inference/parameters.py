@@ -119,13 +119,9 @@ class Parameters:
         """Return the activations of a function, one per known call; for a decorator's wrapper, those of the definition
         that `closure` decorates. A function called by external code has an activation without arguments."""
         function = Function(function.file, function.scope, None, closure)
-        callers = self.world.calls.callers(function)
-        # What unit tests pass, a few small rows and no workers, is not what programs pass.
-        is_test = self.world.import_graph.is_unit_test
-        programs = [caller for caller in callers if not is_test(caller.file.path)]
         return [
             self.world.told_apart(caller.file, caller.call, function.bound_to(caller.frame.receiver), caller.frame)
-            for caller in programs or callers
+            for caller in self.world.calls.callers(function)
         ]
 
     def default(self, function: Function, name: str) -> Values:

@@ -16,7 +16,6 @@ from dllint.modules import ModuleIndex
 _IMPORTING = ("import_module", "__import__")
 _HOLE = "\0"
 """Stands for the part of a name that a run fills in."""
-_TESTING = ("pytest", "unittest")
 _SCANNING = ("iter_modules", "walk_packages", "load_module")
 
 
@@ -32,7 +31,6 @@ class ImportGraph:
         self._programs: dict[str, bool] = {}
         self._aparts: dict[tuple[str, str], bool] = {}
         self._loading_by_name: set[str] | None = None
-        self._unit_tests: dict[str, bool] = {}
         self._loaded: dict[frozenset[str], frozenset[str]] = {}
 
     def imports(self, path: str) -> list[str]:
@@ -259,17 +257,6 @@ class ImportGraph:
         name = path.rsplit("/", 1)[-1]
         named = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
         return named and path not in self._importers()
-
-    def is_unit_test(self, path: str) -> bool:
-        """Whether such a file is one: `test_net.py` may be a program that measures a model."""
-        found = self._unit_tests.get(path)
-        if found is None:
-            file = self._files[path]
-            found = self._unit_tests[path] = self.is_test(path) and (
-                not file.imported_packages().isdisjoint(_TESTING)
-                or any(scope.kind == "function" and scope.name.startswith("test_") for scope in file.scopes)
-            )
-        return found
 
     def imports_by_name(self, path: str) -> bool:
         """Whether a file, or one that it imports, imports modules by name."""
