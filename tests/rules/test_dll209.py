@@ -51,12 +51,20 @@ class Reader:
     def read(self):
         SPAWN.Process(target=self.__work, args=(1,)).start()  # DLL209
         multiprocessing.Pool(2).map(self.__work, [1, 2])  # DLL209
+        task = self.__work
+        SPAWN.Process(target=task, args=(1,)).start()  # DLL209
+        options = {"target": self.__work, "args": (1,)}
+        SPAWN.Process(**options).start()  # DLL209
+        multiprocessing.Pool(2).map(functools.partial(self.__work, 1), [1, 2])  # DLL209
 
-    def __work(self, number):
+    def __work(self, number, more=0):
         print(number)
 
+class Below(Reader):
+    pass
+
 """
-        + "def main():\n    Reader().read()\n"
+        + "def main():\n    Below().read()\n"
         + GUARD
     },
     "a lambda in args": {

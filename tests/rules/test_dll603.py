@@ -112,6 +112,8 @@ def start(worker_id):
 }
 
 SILENT: dict[str, str] = {
+    "a number without an argument": "def start(n):\n    np.random.seed(int() + n + torch.initial_seed() % 99)\n"
+    + LOADER,
     "the time in smaller parts": "import time\ndef start(n):\n    np.random.seed(int(time.time() * 1e6) % 2**32)\n"
     + LOADER,
     "the time in nanoseconds": "import time\ndef start(n):\n    np.random.seed(time.time_ns() % 2**32)\n" + LOADER,

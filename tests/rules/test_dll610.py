@@ -930,6 +930,17 @@ def train(dataset, model, epochs):
         for batch in loader:
             {STEP}
 """,
+    "a sampler for each epoch, with a number that the object counts": f"""
+class Trainer:
+    def loader(self, dataset):
+        return DataLoader(dataset, sampler=DistributedSampler(dataset, seed=self.current_epoch))
+
+    def train(self, dataset, model):
+        for epoch in range(10):
+            self.current_epoch = epoch
+            for batch in self.loader(dataset):
+                {STEP}
+""",
     "a loader for each epoch, of other data": f"""
 def loader_of(folder, part):
     rows = [folder, part]

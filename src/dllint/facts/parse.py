@@ -108,14 +108,19 @@ def parse(text: str) -> Outcome:
 
 
 def _of_older(text: str) -> FileFacts | None:
-    """Return the facts of a text for Python 2 or a version below 3.7; None if it is none."""
+    """Return the facts of a text for Python 2 or a version below 3.7; None if it is none, or cannot be read as one."""
     from dllint.facts.extract import SyntaxProblem, extract
     from dllint.facts.extract.older import as_python3
 
-    newer = as_python3(text) if len(text) <= LARGE else None
     try:
+        newer = as_python3(text) if len(text) <= LARGE else None
         return extract(newer) if newer is not None else None
     except SyntaxProblem:
+        return None
+    except Exception:
+        # The text is no valid Python either way: it is told as that.
+        if os.environ.get("DLLINT_DEBUG"):
+            raise
         return None
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not
-from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Class, Const, Frame, Function, Instance, Partial, Site
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in
 from dllint.linking.reads import ScopeRef
 from dllint.linking.source import SourceFile
 
@@ -246,16 +245,12 @@ def tested_parameters(file: SourceFile) -> list[tuple[ScopeRef, str]]:
         regions = dict.fromkeys(file.calls[index].region for index in file.calls_of(scope)) if params else ()
         for one in dict.fromkeys(outer for region in regions for outer in file.regions(region)):
             test = file.facts.regions[one].expr if file.facts.regions[one].kind == "if" else None
-            for name in _names_in(test, file) if test is not None else ():
+            for name in names_in(test, file):
                 kept = (event.value for event in entry.events_of("assign") if event.target == Name(name))
-                made_of = {one for value in kept if value is not None for one in _names_in(value, file)}
+                made_of = {one for value in kept for one in names_in(value, file)}
                 for tested in sorted(params & (made_of | {name})):
                     found[ScopeRef(scope), tested] = None
     return [*found]
-
-
-def _names_in(expr: Expr, file: SourceFile) -> set[str]:
-    return {part.id for part in walk(expr, file) if isinstance(part, Name)}
 
 
 def called_parameters(file: SourceFile) -> list[str]:
@@ -279,7 +274,7 @@ def composed(file: SourceFile) -> list[tuple[ScopeRef, str]]:
                 iterated = next((one.value for one in file.calls[iterated.index].args), None)
             if not isinstance(iterated, Attribute) or iterated.value != own or event.target is None:
                 continue
-            names = [part.id for part in walk(event.target, file) if isinstance(part, Name)]
+            names = names_in(event.target, file)
             if any(file.calls[index].scope == scope for name in names for index in file.facts.called.get(name, ())):
                 found.append((ScopeRef(scope), own.id))
     return found

@@ -166,7 +166,7 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
     site = Site(file, max(scope.parent, 0), scope.region, scope.span.start, None)
     for decorator in scope.decorators:
         call = file.calls[decorator.expr.index] if isinstance(decorator.expr, CallRef) else None
-        if call is None or last_name(call.func) not in ("main", "hydra_main"):
+        if call is None:
             continue
         names = [one.name for one in world.values.evaluate(call.func, site) if isinstance(one, External)]
         if not any(world.knowledge.canonical(name) == "hydra.main" for name in names):

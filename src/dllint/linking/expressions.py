@@ -26,6 +26,11 @@ def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
             waiting += reversed(expr.children())
 
 
+def names_in(expr: Expr | None, file: SourceFile) -> set[str]:
+    """Return the names in an expression, also inside its calls."""
+    return set() if expr is None else {part.id for part in walk(expr, file) if isinstance(part, Name)}
+
+
 def without_calls(expr: Expr) -> Iterator[Expr]:
     """Yield an expression and all of its parts, except those inside calls."""
     waiting = [expr]

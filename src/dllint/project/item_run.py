@@ -21,7 +21,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.libraries.copies import copied
 from dllint.libraries.pandas import INDEXERS
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in, walk
 from dllint.project.item_index import Answers, ItemIndex, Lookup
 from dllint.project.worker_code import WorkerRun
 
@@ -216,7 +216,7 @@ class ItemRun(ItemIndex):
                     continue
                 parts = walk(event.value, self.file)
                 if any((isinstance(one, Name) and one.id in known) or self.part_of(one, attrs, names) for one in parts):
-                    known.update(one.id for one in walk(event.target, self.file) if isinstance(one, Name))
+                    known.update(names_in(event.target, self.file))
         return any(
             self.part_of(one.container, attrs, names)
             and any(isinstance(part, Name) and part.id in known for part in walk(one.key, self.file))

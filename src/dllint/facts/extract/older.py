@@ -93,7 +93,7 @@ def _statements(source: str, tokens: Tokens) -> Iterator[tuple[int, int]]:
 
 
 def _rewrite(source: str, tokens: Tokens, first: int, last: int, edits: _Edits) -> None:
-    """Rewrite a statement of which Python 3 made a function, or in which it replaced a comma."""
+    """Rewrite a `print` or an `exec`, or the comma of an `except` or a `raise`."""
     texts, starts, ends = tokens.texts, tokens.starts, tokens.ends
     if last <= first:
         return

@@ -22,7 +22,7 @@ from dllint.inference.values import Class, Const, External, Function, Instance, 
 from dllint.libraries.index import MAKERS, READERS, canonical
 from dllint.libraries.records import reads_file
 from dllint.linking.conditions import render
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.rules.data.sameness import Sameness
@@ -160,11 +160,11 @@ class Restarts:
         scope = file.calls[index].scope
         if file.scopes[scope].kind != "function" or not self._is_unconditional(file, file.calls[index].region):
             return None
-        wanted = {part.id for part in walk(iterated, file) if isinstance(part, Name)}
+        wanted = names_in(iterated, file)
         for loader in loaders:
             if loader.file is file and file.calls[loader.call].scope == scope:
                 given = (argument.value for argument in file.calls[loader.call].args)
-                wanted |= {part.id for expr in given for part in walk(expr, file) if isinstance(part, Name)}
+                wanted |= {name for expr in given for name in names_in(expr, file)}
         function = Function(file, scope)
         for caller in self.world.calls.callers(function):
             at = caller.file.calls[caller.call] if caller.call >= 0 else None
@@ -370,7 +370,7 @@ class Restarts:
             for event in scope.events
             if event.kind == "for" and event.value == region.expr and event.region == region.parent and event.target
         )
-        return frozenset(part.id for target in targets for part in walk(target, file) if isinstance(part, Name))
+        return frozenset(name for target in targets for name in names_in(target, file))
 
     def _nests(self, file: SourceFile, scope: int, loop: int) -> bool:
         """Whether the loop contains another loop. It then iterates over epochs, and one extra batch per epoch costs

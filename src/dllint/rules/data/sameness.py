@@ -9,7 +9,7 @@ from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Function
 from dllint.linking.conditions import render
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.rules.data.samplers import CHOOSING
@@ -78,7 +78,7 @@ class Sameness:
     def depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
         """Whether an expression reads something that the loop sets: a variable, or an attribute or item with the
         same source text."""
-        names = {part.id for part in walk(expr, file) if isinstance(part, Name)}
+        names = names_in(expr, file)
         texts = {render(part, file, 200) for part in walk(expr, file) if isinstance(part, (Attribute, Subscript))}
         outer = file.facts.regions[loop]
         for event in file.scopes[scope].events:

@@ -5,7 +5,6 @@ The loop may be that of a generator which goes on without end, while the functio
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,13 +21,12 @@ from dllint.project.counting import iterations
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import ways_to
-from dllint.rules.data.epoch_numbers import tells_epoch
+from dllint.rules.data.epoch_numbers import EPOCH, tells_epoch
 from dllint.rules.memory.backward_passes import STARTS
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _COUNTING = frozenset({"range", "trange", "count"})
 _LOOPS = ("for", "while")
 Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
@@ -355,7 +353,7 @@ class TrainingLoops:
             if event.target is not None and event.value == loop.expr and event.detail != "comp"
         )
         named = (*counting, loop.expr) if counted else counting
-        return any(_EPOCH.search(render(one, file)) for one in named)
+        return any(EPOCH.search(render(one, file)) for one in named)
 
     def _frames(self, loader: Loader, batches: BatchLoop) -> set[Frame | None]:
         """The activations that make the objects of a loader whose batches a loop takes."""

@@ -201,15 +201,14 @@ class Constants:
 
     def _is_time(self, call: Call, site: Site) -> bool:
         """Whether the argument of a call is `time.time()`, as it is."""
-        given = [step.expr for step in self.origins.gives(call.args[0].value, site) if isinstance(step, Step)]
-        calls = [one.index for one in (call.args[0].value, *given) if isinstance(one, CallRef)]
-        names = (
-            value.name
-            for index in calls
-            for value in self.world.values.evaluate(site.file.calls[index].func, site)
-            if isinstance(value, External)
+        if len(call.args) != 1:
+            return False
+        asked = call.args[0].value
+        ways = [(asked, site), *((one.expr, one.site) for one in self.origins.expressions(asked, site))]
+        calls = [(where, expr.index) for expr, where in ways if isinstance(expr, CallRef)]
+        return any(
+            External("time.time") in self.world.calls.callees(where.file, index, where.frame) for where, index in calls
         )
-        return len(call.args) == 1 and "time.time" in names
 
 
 def _of_values(values: Values) -> Constancy:

@@ -20,7 +20,7 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Function, Instance, Site, Value
 from dllint.libraries.index import AROUND_ITERABLES
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
@@ -231,7 +231,7 @@ def bind(body: Body, target: Expr, iterable: Expr) -> None:
     elif isinstance(target, Name):
         body.whole.add(target.id)
     elif isinstance(target, (Tuple, List)):
-        body.parts.update(part.id for part in walk(target, body.file) if isinstance(part, Name))
+        body.parts.update(names_in(target, body.file))
 
 
 class _Loop(Body):

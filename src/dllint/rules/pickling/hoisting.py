@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, LambdaRef, List, Name
 from dllint.finding import AddImport, Edit, Fix, HoistFunction, ReplaceExpression
 from dllint.linking.conditions import render
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.pickling.local_objects import UnpicklableFunction, is_guarded
 from dllint.span import Span
@@ -145,7 +145,7 @@ def captured(file: SourceFile, scope: int) -> set[str]:
     for event in file.scopes[scope].events:
         for expr in (event.value, event.target):
             if expr is not None:
-                found |= {one.id for one in walk(expr, file) if isinstance(one, Name)}
+                found |= names_in(expr, file)
     for child in file.children.get(scope, ()):
         found |= captured(file, child)
     found -= own

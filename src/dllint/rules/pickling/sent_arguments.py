@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute
 from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import NONE, Class, Frame, Function, Instance, Value
@@ -127,9 +126,7 @@ def _private(
     (github.com/python/cpython/issues/77188; measured on Python 3.8 to 3.13, with processes and pools).
     """
     name, target = function.file.scopes[function.scope].name, launch.target
-    if not name.startswith("__") or name.endswith("__") or target is None or target.site is None:
-        return
-    if not isinstance(target.expr, Attribute) or target.expr.attr != name or target.span is None:
+    if not name.startswith("__") or name.endswith("__") or target is None or target.site is None or target.span is None:
         return
     if project.world.hierarchy.receiver_kind(function) != "self":
         return

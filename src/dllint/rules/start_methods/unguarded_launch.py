@@ -11,7 +11,7 @@ from dllint.evidence.wording import listed, said
 from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Event
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.rules.start_methods.top_level_starts import TopLevelStart, runs_on_until, top_level_starts
@@ -129,7 +129,7 @@ def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:
     """Whether no function of the file, and no other file, reads a name that a top-level statement binds."""
     if event.kind == "expr" or event.target is None:
         return True
-    names = {one.id for one in walk(event.target, file) if isinstance(one, Name)}
+    names = names_in(event.target, file)
     if imported and event.kind == "assign" and any(not name.startswith("_") for name in names):
         return False
     return all(
