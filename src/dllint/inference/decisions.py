@@ -253,7 +253,9 @@ class Known(ClosedValues):
         ):
             return ANY
         found = [self._at(expr, site, depth) for expr, site in slots]
-        return ANY if any(one is ANY or isinstance(one, Present) for one in found) else found
+        if any(one is ANY or isinstance(one, Present) for one in found):
+            return ANY
+        return tuple(found) if value.kind == "tuple" else found
 
     def _entries(self, value: Mapping, depth: int) -> Any:
         expr, site = value.written.expr, value.written.site

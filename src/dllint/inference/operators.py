@@ -13,6 +13,7 @@ from dllint.inference.values import (
     Class,
     Const,
     Display,
+    External,
     Instance,
     Keywords,
     Mapping,
@@ -124,10 +125,20 @@ class Operators:
         for value, method_name in ((left, f"__{name}__"), (right, f"__r{name}__")) if name else ():
             if answer := self._by_own(value, method_name):
                 return answer
+        if op == "+" and self._is_list(left) and self._is_list(right):
+            # `rows = rows + pickle.load(file)`
+            return tuple(one for one in (left, right) if isinstance(one, Instance))
         if op == "+" and isinstance(left, Instance) and isinstance(right, Instance):
             joins = self.world.knowledge.joins
             return (left, right) if joins(left) and joins(right) else ()
         return ()
+
+    def _is_list(self, value: Value) -> bool:
+        """Whether a value is a list, where it is added to one: what a whole file holds is."""
+        if isinstance(value, Display):
+            return value.kind in ("list", "comp")
+        read = isinstance(value, Instance) and isinstance(value.of, External) and "[" not in value.of.name
+        return read and self.world.knowledge.reads(value.of.name)  # type: ignore[union-attr]
 
     def compare(self, expr: Compare, site: Site) -> Values:
         decided = self.world.targets.decided(expr, site.file)

@@ -26,6 +26,13 @@ _MODULES = (
     *("coco", "folder", "vision", "mnist", "cifar", "svhn", "stl10", "lsun", "voc", "imagenet", "celeba", "cityscapes"),
 )
 
+# Their `__getitem__` returns a picture and the number of its class (torchvision/datasets/mnist.py, cifar.py, …).
+_CLASSIFIED = (
+    *("ImageFolder", "DatasetFolder", "ImageNet", "CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "KMNIST", "EMNIST"),
+    *("QMNIST", "SVHN", "STL10", "USPS", "Food101", "Flowers102", "GTSRB", "DTD", "EuroSAT", "Country211", "FakeData"),
+    *("StanfordCars", "FGVCAircraft", "Omniglot", "SEMEION", "PCAM", "Places365", "Caltech256", "SUN397"),
+)
+
 LIBRARY = Library(
     renamed={
         **{f"torchvision.datasets.{name}.": "torchvision.datasets." for name in _MODULES},
@@ -33,6 +40,7 @@ LIBRARY = Library(
     },
     runs_methods=dict.fromkeys(("torchvision.transforms.", "torchvision.transforms.v2."), _CALLED),
     datasets=_BASES | {"torchvision.datasets."},
+    tensor_items=frozenset(f"torchvision.datasets.{name}" for name in _CLASSIFIED),
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,
     # torchvision/transforms/transforms.py: `self.transforms = transforms`, the list itself

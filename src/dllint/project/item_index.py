@@ -11,6 +11,7 @@ from dllint.facts.nodes import (
     Attribute,
     BinOp,
     CallRef,
+    Comprehension,
     Constant,
     FString,
     IfExp,
@@ -160,11 +161,48 @@ class ItemIndex:
                     for name, value in unpacked(event) if called else named(event.target, event.value, parts):
                         if name not in aside and self.derived(value, known, fields):
                             known.add(name)
-                elif event.kind == "for" and self._numbers_items(event.value, known, fields):
-                    known.update(name for name, _ in named(event.target, event.value, True))
+            for target, iterable in self.loops:
+                if self._numbers_items(iterable, known, fields) or self._lists(iterable, known, fields):
+                    known.update(name for name, _ in named(target, iterable, True))
             if len(known) == before:
                 break
         return known
+
+    @cached_property
+    def loops(self) -> list[tuple[Expr, Expr]]:
+        """The target and the iterable of each loop of the function and of its comprehensions."""
+        found = [
+            (event.target, event.value)
+            for event in self.events
+            if event.kind == "for" and event.target is not None and event.value is not None
+        ]
+        for expr in self.expressions:
+            if isinstance(expr, Comprehension):
+                found += [(clause.target, clause.iterable) for clause in expr.clauses]
+        return found
+
+    def _lists(self, iterable: Expr, known: set[str], fields: bool) -> bool:
+        """Whether a loop goes through a list of numbers, one of which is derived: `[index, *others]`, or the draws
+        that a name stands for."""
+        if isinstance(iterable, CallRef):
+            call = self.file.calls[iterable.index]
+            around = last_name(call.func) in AROUND_ITERABLES
+            return around and any(self._lists(one.value, known, fields) for one in call.args)
+        if isinstance(iterable, BinOp):
+            return iterable.op == "+" and any(self._lists(one, known, fields) for one in iterable.children())
+        if isinstance(iterable, (List, Tuple)):
+            return any(self.derived(one, known, fields) for one in iterable.elements)
+        return isinstance(iterable, Name) and any(
+            event.target == iterable
+            and event.value is not None
+            and (self._lists(event.value, known, fields) or self._draws_numbers(event.value, known))
+            for event in self.events
+            if event.kind == "assign" and not isinstance(event.value, Name)
+        )
+
+    def _draws_numbers(self, expr: Expr, known: set[str]) -> bool:
+        """Whether an expression draws several numbers in place of the index, where the names of draws are `known`."""
+        return isinstance(expr, CallRef) and self.is_draw(expr) and bool(known & self._assigned(self.is_draw))
 
     def _aside(self, target: Expr) -> Set[str]:
         """The names among those that the index of an item is unpacked to which pick nothing, where another one does:

@@ -123,19 +123,6 @@ class ItemRun(ItemIndex):
                 break
         return found
 
-    @cached_property
-    def loops(self) -> list[tuple[Expr, Expr]]:
-        """The target and the iterable of each loop of the function and of its comprehensions."""
-        found = [
-            (event.target, event.value)
-            for event in self.events
-            if event.kind == "for" and event.target is not None and event.value is not None
-        ]
-        for expr in self.expressions:
-            if isinstance(expr, Comprehension):
-                found += [(clause.target, clause.iterable) for clause in expr.clauses]
-        return found
-
     def _gone_through(self, target: Expr, iterable: Expr) -> tuple[str, Expr] | None:
         """The loop variable bound to the values of a dict, and the dict: `for key, value in table.items()`; None for
         other loops."""

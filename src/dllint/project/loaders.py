@@ -30,7 +30,7 @@ from dllint.inference.values import (
 from dllint.libraries import contexts
 from dllint.libraries.contents import held_by
 from dllint.libraries.facets import LoaderApi
-from dllint.libraries.index import WRAPPERS, canonical
+from dllint.libraries.index import TENSOR_ITEMS, WRAPPERS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
@@ -326,15 +326,20 @@ class Loader:
     @property
     def gives_only_tensors(self) -> bool:
         """Whether every part of a batch is provably a tensor, because torch stacks the items of a TensorDataset."""
-        collate = self.argument("collate_fn")
         values = self.datasets()
-        return collate.absent and not collate.values and bool(values) and all(map(self._is_of_tensors, values))
+        return self.collates_by_default and bool(values) and all(map(self._is_of_tensors, values))
+
+    @property
+    def collates_by_default(self) -> bool:
+        """Whether torch's default collate function makes the batches."""
+        collate = self.argument("collate_fn")
+        return collate.absent and not collate.values
 
     def _is_of_tensors(self, value: Value) -> bool:
         if not isinstance(value, Instance) or not isinstance(value.of, External):
             return False
         name = canonical(value.of.name)
-        if name == "torch.utils.data.TensorDataset":
+        if name in TENSOR_ITEMS:
             return True
         inside = [one for one in held_by(self.world, value) if isinstance(one, Instance)] if name in WRAPPERS else []
         return bool(inside) and all(map(self._is_of_tensors, inside))

@@ -207,7 +207,7 @@ class KeptParts:
             return part
         if part.kind in ("container", "listed", "cut"):
             return None if cut else self._inside(part, expr, site)
-        text = isinstance(index, Constant) and isinstance(index.value, str)
+        text = self.indices.is_text(index, site)
         if part.kind in ("copied", "in copy"):
             # Only a dict has such keys.
             return self._inside(part, expr, site) if text else self._in_copy(part)

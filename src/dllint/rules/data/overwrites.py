@@ -179,7 +179,7 @@ class _Search:
                 else self.repeats.differs(target, store.value, part, site)
             )
             if changes or (operator is None and self.repeats.lands_anywhere(store.key, store.value, part, site)):
-                text = _assigned(target, store.event, run)
+                text = _assigned(target, store.event, run, store.value)
                 yield part, store.event.span, store.event.span, text, site
 
     def _changed(self, run: ItemRun) -> Iterator[tuple[Part, Span, Span, str, Site]]:
@@ -322,9 +322,10 @@ def _counts(key: Expr, event: Event) -> bool:
     return named and isinstance(event.detail, Operator) and isinstance(event.value, Constant)
 
 
-def _assigned(target: Expr, event: Event, run: ItemRun) -> str:
+def _assigned(target: Expr, event: Event, run: ItemRun, value: Expr | None = None) -> str:
+    """A statement as it is shown; `value` is what an element gets of several that are assigned at once."""
     operator = event.detail.op if isinstance(event.detail, Operator) else ""
-    return f"{render(target, run.file, 30)} {operator}= {render(event.value, run.file, 30)}"
+    return f"{render(target, run.file, 30)} {operator}= {render(value or event.value, run.file, 30)}"
 
 
 def _makes_list(expr: Expr | None) -> bool:

@@ -77,6 +77,8 @@ class Repeats:
         """Whether a value is calculated from the elements that it replaces, or from others that the item replaces."""
         if not self._meets(target, value, part, site):
             return False
+        if self._exchanges(target, value, part, site):
+            return True
         return self._calculates(target, value, part, site) and not self.normalizes(value, part, site)
 
     def _meets(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
@@ -96,6 +98,31 @@ class Repeats:
             if own is not None and read is not None and (own | self._replaced(target.value, site)) & read:
                 return True
         return False
+
+    def _exchanges(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
+        """Whether a value comes from an element that the function replaces by the one at the target:
+        `box["left"], box["right"] = box["right"], box["left"]`."""
+        own, read = _columns(target.index), self._read(value, part, site)
+        if not own or not read or own & read:
+            return False
+        return any(
+            store.base == target.value
+            and not isinstance(store.key, str)
+            and store.value is not None
+            and read & (_columns(store.key) or frozenset())
+            and own & self._read(store.value, part, site)
+            for store in site.file.stores(site.scope)
+        )
+
+    def _read(self, value: Expr, part: Part, site: Site) -> frozenset[object]:
+        """The columns of the part that a value is, under the name of a local variable too."""
+        written = list(self._bound(value, site)) if isinstance(value, Name) else [(value, site)]
+        found: set[object] = set()
+        for one, where in written:
+            base = self.parts.of(one.value, where) if isinstance(one, Subscript) else None
+            if isinstance(one, Subscript) and base is not None and base.key == part.key and base.depth:
+                found |= _columns(one.index) or set()
+        return frozenset(found)
 
     def _calculates(self, target: Subscript, value: Expr, part: Part, site: Site) -> bool:
         """Whether something is done with the elements that would change the result once more: arithmetic, another

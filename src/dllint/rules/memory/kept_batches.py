@@ -27,7 +27,7 @@ from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.item_fields import may_be_text
+from dllint.rules.memory.item_fields import is_tensor, may_be_text
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -216,6 +216,18 @@ class Batches:
         return []
 
 
+def unwrapped(target: Expr | None, iterable: Expr | None, file: SourceFile) -> Expr | None:
+    """What a loop binds to a batch: `images, labels` of `for i, (images, labels) in enumerate(loader)`."""
+    while isinstance(iterable, CallRef) and (call := file.calls[iterable.index]).args:
+        last = last_name(call.func)
+        if last == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
+            target = target.elements[1]
+        elif last not in AROUND_ITERABLES or last == "zip":
+            break
+        iterable = call.args[0].value
+    return target
+
+
 def bind(body: Body, target: Expr, iterable: Expr) -> None:
     """Record the names that a loop binds to a batch, or to parts of one."""
     call = body.file.calls[iterable.index] if isinstance(iterable, CallRef) else None
@@ -283,7 +295,7 @@ class _Loop(Body):
                 continue
             unclear, key = body.is_unclear(one), body.entry(one)
             for loader in loaders:
-                if unclear and not loader.gives_only_tensors:
+                if unclear and not loader.gives_only_tensors and not self._is_tensor_of(loader, body, one):
                     continue
                 if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
@@ -291,6 +303,13 @@ class _Loop(Body):
                 inside = body.inside_of(one)
                 places = (one.span, one.statement, inside or kept, one.value_span if inside is None else None)
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
+
+    def _is_tensor_of(self, loader: Loader, body: Body, kept: Kept) -> bool:
+        """Whether what is kept is a part of the batch by its position, and the items show a number or an array there."""
+        target = unwrapped(self.event.target, self.event.value, self.file)
+        if body is not self or not isinstance(target, (Tuple, List)) or kept.expr not in target.elements:
+            return False
+        return is_tensor(self.batches.project, loader, target.elements.index(kept.expr))
 
     def _keeps(self) -> bool:
         """Whether the body puts anything into a container."""
