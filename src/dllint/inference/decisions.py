@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AnySet
 from typing import Any, NamedTuple
 
 from dllint.facts.nodes import (
@@ -21,9 +22,9 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr, Region
 from dllint.inference.answers import Table
 from dllint.inference.enumerations import plain
-from dllint.inference.folding import is_member
+from dllint.inference.folding import binary, is_member
 from dllint.inference.interface import Engine
-from dllint.inference.program_options import set_by_programs
+from dllint.inference.program_options import assigned_alone, set_by_programs
 from dllint.inference.receiver_attributes import stored_by_caller
 from dllint.inference.stability import is_handed_out, is_stable
 from dllint.inference.values import (
@@ -38,8 +39,9 @@ from dllint.inference.values import (
     Site,
     Value,
     Values,
+    const,
 )
-from dllint.linking.arithmetic import ANY
+from dllint.linking.arithmetic import ANY, OPERATORS
 from dllint.linking.closed_values import ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import stores_by_name, stores_of_methods
@@ -101,6 +103,9 @@ class Decisions:
         if not isinstance(test, Compare) or len(test.comparisons) != 1 or not isinstance(test.left, Attribute):
             return None
         (op, right), option, name = test.comparisons[0], test.left, test.left.attr
+        compared = _outcome(op, assigned_alone(self.world, option, where), right)
+        if compared is not None:
+            return compared
         wanted = _constants(right if op in ("in", "not in") else List((right,)))
         if op not in ("==", "!=", "in", "not in") or wanted is None or not self.world.knowledge.chooses(name):
             return None
@@ -146,6 +151,14 @@ class Decisions:
         if decided is None:
             decided = self._chosen(entry.expr, where)
         return decided is not None and decided is not entry.holds
+
+
+def _outcome(op: str, values: AnySet[object], right: Expr) -> bool | None:
+    """Return what comparing each of several constants with another one gives; None if they do not agree."""
+    if not isinstance(right, Constant) or op not in OPERATORS or not values:
+        return None
+    found = {one for value in values for one in binary(op, (const(value),), (const(right.value),))}
+    return const(True) in found if found in ({const(True)}, {const(False)}) else None
 
 
 _CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)

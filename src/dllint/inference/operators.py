@@ -137,8 +137,8 @@ class Operators:
         """Whether a value is a list, where it is added to one: what a whole file holds is."""
         if isinstance(value, Display):
             return value.kind in ("list", "comp")
-        read = isinstance(value, Instance) and isinstance(value.of, External) and "[" not in value.of.name
-        return read and self.world.knowledge.reads(value.of.name)  # type: ignore[union-attr]
+        read = value.of if isinstance(value, Instance) else None
+        return isinstance(read, External) and "[" not in read.name and self.world.knowledge.reads(read.name)
 
     def compare(self, expr: Compare, site: Site) -> Values:
         decided = self.world.targets.decided(expr, site.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dllint.facts.nodes import Attribute, Constant
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import Function, Parsed, Site
+from dllint.inference.values import External, Function, Instance, Parsed, Site
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import main_guards, under_main_guard
 from dllint.linking.source import SourceFile
@@ -27,6 +27,25 @@ def set_by_programs(world: Engine, option: Attribute, where: Site) -> Constant |
     for file, one in stores:
         by_file.setdefault(file.path, []).append(one)
     return value if _always_before(world, where, by_file) else None
+
+
+def assigned_alone(world: Engine, option: Attribute, where: Site) -> frozenset[object]:
+    """The constants that the program assigns to an attribute of its command line, which no option of it has; empty if
+    it may have any other value."""
+    stores = world.stores.outside_stores(option.attr)
+    values = [one.value for _, one in stores]
+    if not all(isinstance(one, Constant) for one in values) or not values or world.stores.outside_spreads():
+        return frozenset()
+    parsed = world.values.evaluate(option.value, where)
+    alone = all(
+        isinstance(one, Parsed)
+        and isinstance(one.parser, Instance)
+        and one.parser.of == External("argparse.ArgumentParser")
+        and not world.knowledge.options(one, option.attr)
+        for one in parsed
+    )
+    known = frozenset(one.value for one in values if isinstance(one, Constant))
+    return known if parsed and alone else frozenset()
 
 
 def _is_at_top(file: SourceFile, store: Store) -> bool:

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from dllint.facts.nodes import (
     Attribute,
     CallRef,
-    Comprehension,
     IfExp,
     List,
     Name,

@@ -90,7 +90,7 @@ def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: Ep
 
     for file, index in world.called("set_epoch"):
         func = file.calls[index].func
-        if not together(file):
+        if not together(file) or world.impossible(world.call_site(file, index, None)):
             continue
         if not isinstance(func, Attribute):
             return True

@@ -1,5 +1,5 @@
-"""Indices by which NumPy and torch return a view of an array: numbers and slices, neither lists nor masks; and keys that
-only a dict has."""
+"""Indices by which NumPy and torch return a view of an array: numbers and slices, neither lists nor masks; and keys
+that only a dict has."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ class ViewIndices:
         return bool(values) and all(isinstance(one, Const) and type(one.value) is int for one in values)
 
     def is_text(self, index: Expr, site: Site, depth: int = 0) -> bool:
-        """Whether an index is a text, which only a dict has as a key, or an archive or a structured array as a field."""
+        """Whether an index is a text, which only a dict has as a key, or an archive or a structured array as a
+        field."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return False
         match index:
@@ -143,8 +144,8 @@ class ViewIndices:
         """Whether a container has nothing but numbers, or the keys of a dict."""
         if isinstance(value, Display):
             return self._lists_numbers(value.written.expr, value.written.site, depth + 1)
-        outside = isinstance(value, Instance) and isinstance(value.of, External)
-        return outside and value.of.name.endswith(".keys")  # type: ignore[union-attr]
+        outside = value.of if isinstance(value, Instance) else None
+        return isinstance(outside, External) and outside.name.endswith(".keys")
 
     def _is_number(self, expr: Expr, site: Site, depth: int) -> bool:
         return isinstance(expr, Attribute) or (not isinstance(expr, Slice) and self.is_plain(expr, site, depth + 1))
@@ -161,11 +162,10 @@ class ViewIndices:
             known = actual is not None and actual.expr is not None and actual.site is not None
             return known and self.is_plain(actual.expr, actual.site, depth)  # type: ignore[union-attr,arg-type]
         match binding.expr if binding.kind == "value" else None:
-            case Subscript(Element(CallRef(call)), Constant(0)):
-                return last_name(where.file.calls[call].func) == "enumerate"
-            case Subscript(Element(CallRef(call)), Constant(1)) if last_name(where.file.calls[call].func) == "enumerate":
+            case Subscript(Element(CallRef(call)), Constant(position)):
                 args = where.file.calls[call].args
-                return bool(args) and self._lists_numbers(args[0].value, where, depth)
+                counted = last_name(where.file.calls[call].func) == "enumerate" and bool(args)
+                return counted and (position == 0 or self._lists_numbers(args[0].value, where, depth))
             case Element(iterable):
                 return self._lists_numbers(iterable, where, depth)
             case None:

@@ -305,7 +305,7 @@ class _Loop(Body):
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
 
     def _is_tensor_of(self, loader: Loader, body: Body, kept: Kept) -> bool:
-        """Whether what is kept is a part of the batch by its position, and the items show a number or an array there."""
+        """Whether what is kept is a part of the batch by its position, where the items show a number or an array."""
         target = unwrapped(self.event.target, self.event.value, self.file)
         if body is not self or not isinstance(target, (Tuple, List)) or kept.expr not in target.elements:
             return False
