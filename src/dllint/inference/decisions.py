@@ -42,7 +42,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.arithmetic import ANY, OPERATORS
-from dllint.linking.closed_values import ClosedValues, Present, iterates, never_met, truth
+from dllint.linking.closed_values import VAGUE, ClosedValues, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import stores_by_name, stores_of_methods
 
@@ -266,7 +266,7 @@ class Known(ClosedValues):
         ):
             return ANY
         found = [self._at(expr, site, depth) for expr, site in slots]
-        if any(one is ANY or isinstance(one, Present) for one in found):
+        if any(one is ANY or isinstance(one, VAGUE) for one in found):
             return ANY
         return tuple(found) if value.kind == "tuple" else found
 

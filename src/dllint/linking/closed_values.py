@@ -52,6 +52,16 @@ class Present(NamedTuple):
     true: bool | None
 
 
+class Either(NamedTuple):
+    """One of several values, of which only the truth value is known: of `rows or 3` that it is true."""
+
+    true: bool
+
+
+VAGUE = (Present, Either)
+"""Values of which only that is known."""
+
+
 class _KeysOnly(dict[Any, Any]):
     """A dict of which only the keys are known."""
 
@@ -78,10 +88,29 @@ PURE: Mapping[str, Callable[..., Any]] = {
     **{one.__name__: one for one in (callable, isinstance, issubclass, chr, divmod, ord)},
     # What these return is true even if there is nothing to iterate, so they are evaluated inside another builtin only.
     **{one.__name__: one for one in (enumerate, filter, map, reversed, zip)},
-    "type": lambda value: type(value),
+    "type": lambda value: dict if isinstance(value, _KeysOnly) else type(value),
     **dict.fromkeys(("id", "object"), lambda *given: Present(True)),
 }
 """Builtin functions that only inspect their arguments."""
+_OF_KEYS = frozenset(
+    {
+        "all",
+        "any",
+        "bool",
+        "enumerate",
+        "frozenset",
+        "isinstance",
+        "len",
+        "list",
+        "max",
+        "min",
+        "set",
+        "sorted",
+        "tuple",
+    }
+    | {"type"}
+)
+"""Those that depend on the keys of a dict alone."""
 _OF_TEXTS = frozenset(
     {"capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "isidentifier"}
     | {"islower", "isspace", "isupper", "join", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip"}
@@ -89,7 +118,7 @@ _OF_TEXTS = frozenset(
 )
 """String methods whose result is about as long as their input."""
 _OF_DICTS = frozenset({"get", "items", "keys", "values"})
-_EMPTY: Mapping[str, Any] = {"list": (), "set": frozenset(), "dict": {}}
+_EMPTY: Mapping[str, Any] = {"list": [], "set": set(), "dict": {}}
 """What a comprehension without items creates, by its kind; a generator is true all the same."""
 
 
@@ -104,14 +133,14 @@ def truth(value: Any) -> bool | None:
     """Return the truth value of a value; None if unknown."""
     if value is ANY:
         return None
-    return value.true if isinstance(value, Present) else bool(value)
+    return value.true if isinstance(value, VAGUE) else bool(value)
 
 
 def iterates(value: Any) -> bool | None:
     """Whether iterating a value gives an item; None if unknown."""
     if isinstance(value, Iterator):
         return next(value, ANY) is not ANY
-    return truth(value) if isinstance(value, Sized) and not isinstance(value, Present) else None
+    return truth(value) if isinstance(value, Sized) and not isinstance(value, VAGUE) else None
 
 
 def never_met(file: SourceFile, region: int) -> bool:
@@ -153,7 +182,7 @@ class ClosedValues:
                 true = truth(self.value(operand, depth - 1))
                 return ANY if true is None else not true
             case BoolOp(op, values):
-                return self._boolean(op, [truth(self.value(part, depth - 1)) for part in values])
+                return self._operand(op, [self.value(part, depth - 1) for part in values])
             case IfExp(test, body, orelse):
                 true = truth(self.value(test, depth - 1))
                 return ANY if true is None else self.value(body if true else orelse, depth - 1)
@@ -189,7 +218,7 @@ class ClosedValues:
         found = []
         for part in parts:
             value = self.value(part, depth - 1)
-            if value is ANY or isinstance(value, Present):
+            if value is ANY or isinstance(value, VAGUE):
                 return None
             found.append(value)
         return found
@@ -212,11 +241,21 @@ class ClosedValues:
             tests = [truth(self.value(one, depth - 1)) for one in ifs]
             element = self.value(expr.element, depth - 1) if False not in tests else None
             self.bound = around
-            if None in tests or element is ANY or isinstance(element, Present):
+            if None in tests or element is ANY or isinstance(element, VAGUE):
                 return ANY
             if False not in tests:
                 found.append(element)
-        return iter(found) if expr.kind == "generator" else done(frozenset if expr.kind == "set" else list, found)
+        return iter(found) if expr.kind == "generator" else done(set if expr.kind == "set" else list, found)
+
+    @staticmethod
+    def _operand(op: str, values: list[Any]) -> Any:
+        """Return the operand that an `and` or `or` gives."""
+        deciding = op == "or"
+        known = [truth(value) for value in values]
+        if deciding in known:
+            first = known.index(deciding)
+            return values[first] if None not in known[:first] else Either(deciding)
+        return ANY if None in known else values[-1]
 
     @staticmethod
     def _boolean(op: str, given: list[bool | None]) -> Any:
@@ -227,7 +266,7 @@ class ClosedValues:
     def _display(self, expr: Expr, values: list[Any] | None) -> Any:
         if values is None:
             return ANY
-        make = list if isinstance(expr, ListOf) else tuple if isinstance(expr, Tuple) else frozenset
+        make = list if isinstance(expr, ListOf) else tuple if isinstance(expr, Tuple) else set
         return done(make, values)
 
     def _dict(self, items: Sequence[tuple[Expr | None, Expr]], depth: int) -> Any:
@@ -240,7 +279,7 @@ class ClosedValues:
 
     def _item(self, value: Any, index: Expr, depth: int) -> Any:
         """Return an item or a slice of a closed container; `ANY` if there is none."""
-        if not isinstance(value, (str, list, tuple, dict)) or isinstance(value, (Present, _KeysOnly)):
+        if not isinstance(value, (str, list, tuple, dict)) or isinstance(value, (*VAGUE, _KeysOnly)):
             return ANY
         bounds = [index.lower, index.upper, index.step] if isinstance(index, Slice) else [index]
         given = self._all([Constant(None) if one is None else one for one in bounds], depth)
@@ -257,7 +296,7 @@ class ClosedValues:
         return self._boolean("and", [truth(answer) for answer in answers])
 
     def pair(self, op: str, left: Any, right: Any) -> Any:
-        if left is ANY or right is ANY:
+        if left is ANY or right is ANY or isinstance(left, Either) or isinstance(right, Either):
             return ANY
         if isinstance(left, _KeysOnly) or isinstance(right, _KeysOnly):
             return combined(op, left, right) if op in ("in", "not in", "is", "is not") else ANY
@@ -279,7 +318,9 @@ class ClosedValues:
             function = self.function(call.func.id)
             return ANY if function is None else self.returned(function, depth)
         values = self._arguments(call, depth)
-        return ANY if values is None else done(_bounded, PURE.get(call.func.id), values)
+        if values is None or (call.func.id not in _OF_KEYS and any(isinstance(one, _KeysOnly) for one in values)):
+            return ANY
+        return done(_bounded, PURE.get(call.func.id), values)
 
     def returned(self, scope: int, depth: int) -> Any:
         """Return what every call of a function returns: it has one statement, a `return`."""
