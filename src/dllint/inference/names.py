@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dllint.facts.aliases import lambda_name, result_name
 from dllint.inference import limits
@@ -45,6 +45,21 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
                 names[alias] = None
                 todo.append(alias)
     return names
+
+
+def called_as(world: Engine, names: Iterable[str]) -> set[str]:
+    """Return the last names under which functions and classes with these last names may be called: also those of
+    variables, attributes, containers and parameters that they are bound to."""
+    found = set(names)
+    # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
+    todo = deque(sorted(found))
+    while todo:
+        name = todo.popleft()
+        for alias in sorted({*world.aliases(name), *world.calls.parameters_given(name)}):
+            if alias not in found and not limits.LOADER_NAMES.reached(len(found)):
+                found.add(alias)
+                todo.append(alias)
+    return found
 
 
 def replaced_names(world: Engine, function: Function, closure: Frame | None) -> Iterator[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Subscript
-from dllint.inference import limits
 from dllint.inference.constructors import base_constructed
+from dllint.inference.names import called_as
 from dllint.inference.values import Class, External, Instance, Partial, Value
 from dllint.libraries.filled_classes import FILLS_OPTIONS
 from dllint.libraries.index import ALIASES, LOADERS
@@ -26,14 +25,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
     names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = [cls for cls in world.classes() if loader_api(world, cls) is not None]
     names |= {cls.name for cls in own}
-    # Nearest names first, then alphabetically: which ones exceed the bound must not depend on the order of a set.
-    todo = deque(sorted(names))
-    while todo:
-        name = todo.popleft()
-        for alias in sorted({*world.aliases(name), *world.calls.parameters_given(name)}):
-            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
-                names.add(alias)
-                todo.append(alias)
+    names = called_as(world, names)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
     calls = sorted({*named, *unnamed, *_called_at_once(world, names), *_of_own_class(world, own)})

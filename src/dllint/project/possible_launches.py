@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference.names import called_as
 from dllint.libraries.index import LAUNCHERS
 from dllint.linking.source import SourceFile, last_name
 
@@ -19,9 +20,10 @@ def possible_launches(world: World) -> list[tuple[SourceFile, int]]:
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
     names |= set(_aliases(world, names))
+    names |= called_as(world, {name.rsplit(".", 1)[-1] for name in LAUNCHERS if "()" not in name})
     names |= set(_holders(world))
     calls = [(file, index) for name in sorted(names) for file, index in world.called(name)]
-    return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index)]
+    return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index, names)]
 
 
 _PROCESS_MODULES = frozenset({"torch.multiprocessing", "multiprocess", "ProcessPoolExecutor", "Pool"}) | {
@@ -31,7 +33,7 @@ _POOL_METHODS = frozenset(name.rsplit(".", 1)[-1] for name in LAUNCHERS if "()."
 _CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()"))
 
 
-def _plausible(world: World, file: SourceFile, index: int) -> bool:
+def _plausible(world: World, file: SourceFile, index: int, names: Set[str]) -> bool:
     """Whether a call of a common name (`map`, `apply`) or of another call's result is worth evaluating."""
     func = file.calls[index].func
     if isinstance(func, CallRef):
@@ -43,6 +45,9 @@ def _plausible(world: World, file: SourceFile, index: int) -> bool:
             or _imported_object(world, file, func.value)
             or _gets_a_pool(world, file)
         )
+    if isinstance(func, Subscript):
+        # `starters[method](target=run)`
+        return last_name(func.value) in names - {""}
     return isinstance(func, (Name, Attribute))
 
 

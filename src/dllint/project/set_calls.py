@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Constant
+from dllint.inference.names import called_as
 from dllint.inference.values import Const, External
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import REPLACES_START_METHOD, SETS_START_METHOD, canonical
@@ -36,12 +37,7 @@ def set_calls(world: World) -> Iterator[SetCall]:
 
 
 def _own_calls(world: World) -> Iterator[SetCall]:
-    names = {"set_start_method"}
-    for file in world.files.values():
-        for _, _, imported in file.imports():
-            if imported.name == "set_start_method" and imported.alias:
-                names.add(imported.alias)
-    for name in sorted(names):
+    for name in sorted(called_as(world, {"set_start_method"})):
         for file, index in world.called(name):
             found = _set_call(world, file, index)
             if found is not None:
