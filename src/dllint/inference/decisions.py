@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AnySet
-from typing import Any, NamedTuple
+from typing import Any
 
 from dllint.facts.nodes import (
     Attribute,
@@ -42,7 +42,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.arithmetic import ANY, OPERATORS
-from dllint.linking.closed_values import VAGUE, ClosedValues, Present, iterates, never_met, truth
+from dllint.linking.closed_values import VAGUE, ClosedValues, Member, Present, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import stores_by_name, stores_of_methods
 
@@ -172,11 +172,6 @@ def _constants(expr: Expr) -> list[object] | None:
     return [one.value for one in expr.elements if isinstance(one, Constant)]
 
 
-class _Member(NamedTuple):
-    of: Value
-    value: tuple[Expr, ...]
-
-
 class Known(ClosedValues):
     """Closed values, and the names, attributes and calls for which the interpreter knows a single constant, or a
     container that nothing changes."""
@@ -252,10 +247,10 @@ class Known(ClosedValues):
         return ANY
 
     def _member(self, value: Value) -> Any:
-        """Return what stands for a member of an enumeration: two names of equal values are one member."""
+        """Return the member of an enumeration: two names of equal values are one."""
         assert isinstance(value, Instance) and value.file is not None
         parts = tuple(one.value for one in value.file.calls[value.call].args)
-        return _Member(value.of, parts)
+        return Member(value.of, parts)
 
     def _elements(self, value: Display, depth: int) -> Any:
         slots = self.world.mappings.slots(value)

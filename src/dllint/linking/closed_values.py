@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
 from operator import getitem
 from types import BuiltinFunctionType
 from typing import Any, NamedTuple
@@ -56,6 +57,14 @@ class Either(NamedTuple):
     """One of several values, of which only the truth value is known: of `rows or 3` that it is true."""
 
     true: bool
+
+
+@dataclass(frozen=True)
+class Member:
+    """What stands for a member of an enumeration: it equals itself alone, and nothing else is known of it."""
+
+    of: object
+    value: object
 
 
 VAGUE = (Present, Either)
@@ -340,7 +349,8 @@ class ClosedValues:
     def _arguments(self, call: Call, depth: int) -> list[Any] | None:
         """Return the values of a call's arguments; None if any is unknown or passed by keyword."""
         plain = [one.value for one in call.args if one.keyword is None]
-        return self._all(plain, depth) if len(plain) == len(call.args) else None
+        given = self._all(plain, depth) if len(plain) == len(call.args) else None
+        return None if given is None or any(isinstance(one, Member) for one in given) else given
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
         if isinstance(expr, Attribute):
