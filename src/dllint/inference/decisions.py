@@ -165,6 +165,10 @@ _CONTAINERS = (List, Tuple, Set, Dict, Comprehension, CallRef)
 """Expressions that create something that may change; a name for it may stand for its later contents."""
 
 
+_CHANGING = (list, dict, set)
+"""Types of values that may have changed since."""
+
+
 def _constants(expr: Expr) -> list[object] | None:
     """Return the constants that a list or tuple displays; None for anything else."""
     if not isinstance(expr, (List, Tuple, Set)) or not all(isinstance(one, Constant) for one in expr.elements):
@@ -190,7 +194,9 @@ class Known(ClosedValues):
             alone = len(found) == 1 and "*" not in found[0][1].file.bindings(0)
             binding, where = found[0] if alone else (None, self.site)
             if binding is not None and binding.kind == "value" and not isinstance(binding.expr, _CONTAINERS):
-                return ANY if binding.expr is None else self._at(binding.expr, where, depth)
+                value = ANY if binding.expr is None else self._at(binding.expr, where, depth)
+                if not isinstance(value, _CHANGING):
+                    return value
         elif not is_stable(self.world, expr, self.site):
             return ANY
         else:
@@ -211,7 +217,8 @@ class Known(ClosedValues):
         stores = [(one, store) for one in line for store in self.world.stores.own_stores(one).get(expr.attr, ())]
         if len(stores) != 1 or not isinstance(stores[0][1].value, (Compare, BoolOp, Not)):
             return ANY
-        return self._at(stores[0][1].value, self.world.stores.store_site(holder, *stores[0]), depth)
+        value = self._at(stores[0][1].value, self.world.stores.store_site(holder, *stores[0]), depth)
+        return ANY if isinstance(value, _CHANGING) else value
 
     def returned(self, scope: int, depth: int) -> Any:
         # The names in the function are not those at the site.

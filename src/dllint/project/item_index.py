@@ -182,7 +182,7 @@ class ItemIndex:
         return found
 
     def _lists(self, iterable: Expr, known: set[str], fields: bool) -> bool:
-        """Whether a loop goes through a list of numbers, one of which is derived: `[index, *others]`, or the draws
+        """Whether a loop goes through a list with a number that is derived, `[index, *others]`, or through the draws
         that a name stands for."""
         if isinstance(iterable, CallRef):
             call = self.file.calls[iterable.index]

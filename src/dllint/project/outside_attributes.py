@@ -110,14 +110,19 @@ class OutsideAttributes:
         """An assignment, once for each object whose attribute it sets."""
         wrapped = isinstance(store.base, Attribute) and store.base.attr == "dataset"
         base = store.base.value if wrapped and isinstance(store.base, Attribute) else store.base
-        if not isinstance(store.key, str) or not isinstance(base, Name) or (base.id in _OWN and not wrapped):
+        if not isinstance(store.key, str) or not isinstance(base, (Name, Attribute)):
+            return
+        if isinstance(base, Name) and base.id in _OWN and not wrapped:
             return
         at = store.event.span.start
         for value in self.world.values.evaluate(base, Site(file, store.scope, store.event.region, at, None)):
             if isinstance(value, Instance):
                 for one in held_by(self.world, value) if wrapped else (value,):
                     if isinstance(one, Instance) and (isinstance(one.of, Class) or one.call >= 0):
-                        yield Assigned(store.key, file, store, one)
+                        found = Assigned(store.key, file, store, one)
+                        # An attribute may hold an object that was made elsewhere, long before.
+                        if isinstance(base, Name) or (found.at_once and isinstance(one.of, Class)):
+                            yield found
 
 
 def _is_replaced(file: SourceFile, store: Store) -> bool:
