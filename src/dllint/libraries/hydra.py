@@ -184,13 +184,15 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
         if not isinstance(path, str):
             return None
         directory = os.path.normpath(os.path.join(world.settings.root, os.path.dirname(file.path), path))
-        if not isinstance(main, str):
-            # `--config-name`, or an expression: any file at the top of the directory
+        if isinstance(main, str):
+            main = main if main.endswith((".yaml", ".yml")) else f"{main}.yaml"
+            if is_file(os.path.join(directory, main)):
+                return (Data(f"{COMPOSED}{directory}//{main}", ()),)
+        if not isinstance(main, str) or not any(world.called("ConfigStore")):
+            # `--config-name`, an expression, or a name that is there to be replaced: any file at the top of the
+            # directory
             _, _, names = next(walk(directory), ("", [], []))
             found = any(name.endswith((".yaml", ".yml")) for name in names)
             return (Data(f"{COMPOSED}{directory}//", ()),) if found else None
-        main = main if main.endswith((".yaml", ".yml")) else f"{main}.yaml"
-        if not is_file(os.path.join(directory, main)):
-            return None
-        return (Data(f"{COMPOSED}{directory}//{main}", ()),)
+        return None
     return None

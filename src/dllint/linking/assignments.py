@@ -106,7 +106,8 @@ def stored(scope: int, event: Event) -> Iterator[Store]:
 
 
 def set_by_name(call: Call, facts: FileFacts) -> Store | None:
-    """Return the store of `setattr(base, "attr", value)`, also as `object.__setattr__` and `super().__setattr__`."""
+    """Return the store of `setattr(base, "attr", value)`, also as `object.__setattr__`, `super().__setattr__` and
+    `base.__setattr__`."""
     found = _set(call, facts)
     key = found[1] if found is not None else None
     if found is None or not isinstance(key, Constant) or not isinstance(key.value, str):
@@ -125,6 +126,8 @@ def _set(call: Call, facts: FileFacts) -> tuple[Expr, Expr, Expr] | None:
     if isinstance(call.func, Attribute) and isinstance(call.func.value, CallRef) and len(values) == 2:
         receiver = facts.calls[call.func.value.index].func == Name("super") and facts.scopes[call.scope].params
         values = [Name(receiver[0].name), *values] if receiver else values
+    elif isinstance(call.func, Attribute) and call.func.attr == "__setattr__" and len(values) == 2:
+        values = [call.func.value, *values]
     elif call.func not in (Name("setattr"), Attribute(Name("object"), "__setattr__")):
         return None
     return (values[0], values[1], values[2]) if len(values) == 3 else None
@@ -142,7 +145,7 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
     all of them; `vars(base).update(mapping)`, `base.__dict__.update(mapping)`, `base.__dict__ = mapping` and
     `base.__dict__[key] = value`.
     """
-    for index in facts.called.get("setattr", ()):
+    for index in (*facts.called.get("setattr", ()), *facts.called.get("__setattr__", ())):
         call = facts.calls[index]
         found = _set(call, facts)
         if found is not None and not isinstance(found[1], Constant):

@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, Element, List, Name, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.answers import Table
 from dllint.inference.iteration import mapped
 from dllint.inference.values import UNKNOWN, Class, Display, External, Instance, Mapping, Site, Value, Values
+from dllint.linking.source import last_name
 from dllint.project.arrays import Array, Arrays
 from dllint.project.counting import loops
 from dllint.project.repeated_reads import RepeatedReads
@@ -22,6 +23,10 @@ from dllint.project.repeated_reads import RepeatedReads
 if TYPE_CHECKING:
     from dllint.inference.entries import Change
     from dllint.project.datasets import Datasets
+
+
+_COPYING = frozenset({"array", "copy", "astype", "fromarray", "ascontiguousarray", "tensor", "asarray", "from_numpy"})
+"""Last names of functions and methods that give an array or a picture with the elements of an array."""
 
 
 class CollectedArrays:
@@ -139,6 +144,8 @@ class CollectedArrays:
         """
         if not turns:
             return None
+        if (rows := self._copied_row(expr, site)) is not None:
+            return rows
         flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
         parts = [part for one in evaluate(expr, site) for part in flattened(one)]
         found = [(array, part) for part in parts if (array := self.arrays.of(part)) is not None]
@@ -158,6 +165,20 @@ class CollectedArrays:
         # An object that a loop constructs has arrays of its own.
         owned = (array for part in parts for array in self._owned(part, where, turns))
         return next(owned, None)
+
+    def _copied_row(self, expr: Expr, site: Site) -> Array | None:
+        """The array that a loop goes through, where an expression copies each row of it: `Image.fromarray(row)`."""
+        call = site.file.calls[expr.index] if isinstance(expr, CallRef) else None
+        if call is None or last_name(call.func) not in _COPYING:
+            return None
+        method = call.func.value if isinstance(call.func, Attribute) else None
+        for part in (method, *(one.value for one in call.args[:1])):
+            for binding, where in self.world.symbols.lookup(part.id, site) if isinstance(part, Name) else ():
+                whole = binding.expr.value if isinstance(binding.expr, Element) else None
+                array = self.arrays.computed(whole, where) if whole is not None else None
+                if array is not None and array.source == "file" and array.read:
+                    return array
+        return None
 
     def _owned(self, value: Value, where: Site, turns: list[int]) -> Iterator[Array]:
         """The arrays that an object of the project reads, if one of the loops `turns` constructs it."""

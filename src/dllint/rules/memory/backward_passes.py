@@ -78,6 +78,37 @@ def _parts(expr: Expr, added: bool = False) -> Iterator[Expr]:
         yield from (one for one in _factors(expr) if not isinstance(one, Constant))
 
 
+def is_term(file: SourceFile, scope: int, target: Expr, whole: Expr) -> bool:
+    """Whether the sum that a function assigns to a variable has another variable as a term, alone or scaled by what
+    the function does not compute: `first` in `loss = first * weight + second`."""
+    events = file.scopes[scope].events_of("assign")
+    computed = {one.target for one in events if isinstance(one.value, (CallRef, BinOp)) and one.target is not None}
+    for one in events:
+        if one.target != whole or one.value is None:
+            continue
+        for term in _terms(one.value):
+            factors = list(_numerators(term))
+            if target in factors and not any(other in computed for other in factors if other != target):
+                return True
+    return False
+
+
+def _terms(expr: Expr) -> Iterator[Expr]:
+    if isinstance(expr, BinOp) and expr.op in ("+", "-"):
+        yield from _terms(expr.left)
+        yield from _terms(expr.right)
+    else:
+        yield expr
+
+
+def _numerators(expr: Expr) -> Iterator[Expr]:
+    if isinstance(expr, BinOp) and expr.op in ("*", "/"):
+        yield from _numerators(expr.left)
+        yield from _numerators(expr.right) if expr.op == "*" else ()
+    else:
+        yield expr
+
+
 def _factors(expr: Expr) -> Iterator[Expr]:
     if isinstance(expr, BinOp) and expr.op in ("*", "/"):
         yield from _factors(expr.left)

@@ -13,7 +13,7 @@ from dllint.libraries.index import canonical
 from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.rules.memory.backward_passes import KEEPING, around, bound_by, summed
+from dllint.rules.memory.backward_passes import KEEPING, around, bound_by, is_term, summed
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _JOINING = frozenset({"stack", "cat"})
 _LOSSES = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"})
 """Loss functions of `torch.nn.functional` without "loss" in their names."""
+_REDUCED = frozenset({"torch.mean", "torch.sum"})
 Returned = Callable[[SourceFile, int, "Frame | None", bool], "frozenset[int]"]
 """Tells the positions of the losses in what a call returns; the last argument: whether it is unpacked."""
 
@@ -128,14 +129,20 @@ class GraphFlow:
             self._bind(target, event, held and target is targets[-1])
 
     def _part(self, target: Expr, event: Event) -> set[Expr]:
-        """The target, if a loss function of PyTorch computes it and the loss of a backward pass is a sum with it."""
-        call = self.file.calls[event.value.index] if isinstance(event.value, CallRef) else None
+        """The target, if a loss function of PyTorch computes it and the loss of a backward pass is a sum with it; or a
+        mean or sum, if it is a term of its own."""
+        value = _assigned(target, event)
+        call = self.file.calls[value.index] if isinstance(value, CallRef) else None
         sums = self.file.derived(summed, self.scope) if call is not None else []
         later = [one for one in sums if one[0] == target and one[2].span.start > event.span.start]
-        if call is None or not any(bound_by(self.file, self.scope, whole, made) for _, whole, made in later):
+        losses = [whole for _, whole, made in later if bound_by(self.file, self.scope, whole, made)]
+        if call is None or not losses:
             return set()
         values = self.world.values.evaluate(call.func, self._site(call))
-        return {target} if values and all(map(_is_loss_function, values)) else set()
+        if values and all(map(_is_loss_function, values)):
+            return {target}
+        reduced = bool(values) and all(isinstance(one, External) and one.name in _REDUCED for one in values)
+        return {target} if reduced and any(is_term(self.file, self.scope, target, one) for one in losses) else set()
 
     def _bind(self, target: Expr, event: Event, held: bool) -> None:
         self.carrying = {
@@ -145,6 +152,14 @@ class GraphFlow:
         }
         bound = bound_by(self.file, self.scope, target, event) or self._part(target, event)
         self.carrying |= dict.fromkeys((*bound, target) if held else bound, event.region)
+
+
+def _assigned(target: Expr, event: Event) -> Expr | None:
+    """What an assignment gives a target, also one of several."""
+    if isinstance(event.target, (Tuple, List)) and isinstance(event.value, (Tuple, List)):
+        pairs = zip(event.target.elements, event.value.elements, strict=False)
+        return next((value for one, value in pairs if one == target), None)
+    return event.value if event.target == target else None
 
 
 def _is_loss_function(value: Value) -> bool:

@@ -13,9 +13,10 @@ from dllint.facts.nodes import (
     Constant,
     List,
     Name,
+    Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr, Operator
+from dllint.facts.schema import Event, Expr, Operator, Param
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.conditions import render
@@ -24,6 +25,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
 from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
 from dllint.rules.memory.batch_bodies import ADDING, Body
+from dllint.rules.memory.batch_containers import makes_missing
 from dllint.rules.memory.graph_flow import GraphFlow
 from dllint.span import Span
 
@@ -230,8 +232,7 @@ class KeptGraphs:
                 function = target.function
                 inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, target.frame)
                 for param in function.file.scopes[function.scope].params:
-                    actual = self.world.parameters.bound(function, param.name, target.frame).actual
-                    if actual is not None and actual.expr is not None and flow.carries(actual.expr):
+                    if any(flow.carries(one) for one in self._given(function, param, target.frame)):
                         inner.carrying[Name(param.name)] = 0
                 found = next(self._kept_in(inner, function), None)
                 if found is not None:
@@ -242,13 +243,26 @@ class KeptGraphs:
                     yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop, where)
                     return
 
+    def _given(self, function: Function, param: Param, frame: Frame | None) -> Iterator[Expr]:
+        """What a call gives a parameter; `**meters` all keywords that no other one takes."""
+        if frame is None or frame.actuals is None:
+            return
+        actual = self.world.parameters.bound(function, param.name, frame).actual
+        if actual is not None and actual.expr is not None:
+            yield actual.expr
+        if param.kind == "kw":
+            others = {one.name for one in function.file.scopes[function.scope].params}
+            for name, given in frame.actuals.keywords.items():
+                if name not in others and given.expr is not None:
+                    yield given.expr
+
     def _kept_in(self, flow: GraphFlow, function: Function) -> Iterator[KeptGraph]:
         """The statements of a method that add an argument to an attribute."""
         if not flow.carrying:
             return
         body = Body(self.world, function.file, function.scope, None, flow.frame)
         for event in function.file.scopes[function.scope].events:
-            target = event.target
+            target = event.target.value if isinstance(event.target, Subscript) else event.target
             of_self = isinstance(target, Attribute) and target.value == Name("self")
             if not self._is_off(function.file, event.region):
                 if of_self:
@@ -267,7 +281,7 @@ class KeptGraphs:
                 continue
             bound = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
             tests = (file.facts.regions[one].expr for one in file.regions(event.region))
-            if Compare(root, (("is", Constant(None)),)) in tests:
+            if Compare(root, (("is", Constant(None)),)) in tests or makes_missing(event, file):
                 continue
             added = isinstance(event.value, BinOp) and container in (event.value.left, event.value.right)
             if any(one in (container, root) for one in bound) and not (added and event.target == container):
