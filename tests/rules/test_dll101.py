@@ -989,3 +989,51 @@ def test_an_option_that_sets_spawn_leaves_fork_without_it(
     files = {"train.py": text, "requirements.txt": "torch==1.4\n"}
 
     assert {one.code for one in told(files, select=["DLL602"])} == ({"DLL602"} if forks else set())
+
+
+NAMED = """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def train(rank, rows):
+    for batch in DataLoader(rows, num_workers=4):  # DLL101
+        print(batch)
+
+STARTERS = {"spawn": mp.spawn}
+
+class Launcher:
+    make = mp.get_context("spawn").Process
+
+    def __init__(self, start):
+        self.start = start
+
+    def run(self, rows):
+        self.start(train, args=(rows,), nprocs=2)
+
+def main(rows):
+    LAUNCH
+
+if __name__ == "__main__":
+    main(open("rows").read().split())
+"""
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        'start = mp.start_processes\n    start(train, args=(rows,), nprocs=2, start_method="spawn")',
+        "start = mp.spawn\n    other = start\n    other(train, args=(rows,), nprocs=2)",
+        'STARTERS["spawn"](train, args=(rows,), nprocs=2)',
+        "Launcher(mp.spawn).run(rows)",
+        "Launcher.make(target=train, args=(0, rows)).start()",
+    ],
+)
+def test_launchers_under_other_names(launch: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": NAMED.replace("LAUNCH", launch)}
+    assert findings(files, select=["DLL101"]) == marks(files)
+
+
+def test_the_start_method_is_set_under_another_name(told: Callable[..., Any]) -> None:
+    text = NAMED.replace("LAUNCH", 'choose = mp.set_start_method\n    choose("spawn")\n    train(0, rows)')
+    (finding,) = told({"train.py": text}, select=["DLL101"])
+    assert finding.message == "program"

@@ -54,7 +54,25 @@ def train(paths):
         next(data)
 """
 
+PICTURES = """
+    def __getitem__(self, index):
+        return np.asarray(self.rows[index])
+"""
+
 FOUND: dict[str, str] = {
+    "a picture of each row of an array": dataset(
+        'data = np.load(path)["images"]\nself.rows = [Image.fromarray(one) for one in data]  # DLL301',
+        "from PIL import Image\n",
+        PICTURES,
+    ),
+    "a copy of each row of an array": dataset(
+        "data = np.load(path)\nrows = []\nfor one in data:\n    rows.append(one.copy())\nself.rows = rows  # DLL301",
+    ),
+    "on an object that the constructor makes": dataset(
+        "self.data = Data()\nself.data.clouds = np.load(path)  # DLL301",
+        "class Data:\n    pass\n",
+        READ.replace("self.rows", "self.data.clouds"),
+    ),
     "arrays made of the arrays that another loop has read": dataset(
         "raw = [np.load(one) for one in path]\nself.rows = [self.scaled(one) for one in raw]  # DLL301",
         extra=READ + "    def scaled(self, row):\n        return (row - row.mean()) / row.std()\n",
@@ -371,6 +389,11 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "a number of each row of an array": dataset("self.rows = [one.mean() for one in np.load(path)]"),
+    "a new array for each row of an array": dataset("self.rows = [np.array([1, 2]) for one in np.load(path)]"),
+    "on an object that nothing keeps": dataset(
+        "data = Data()\ndata.clouds = np.load(path)\nself.rows = range(9)", "class Data:\n    pass\n"
+    ),
     "coordinates of xarray": dataset(
         'data = xr.open_dataset(path)\nself.rows = data["lat"].values\nself.lon = data.longitude.values\n'
         'when = data["valid_time"]\nself.when = when.values',

@@ -48,3 +48,30 @@ def test_the_rows_of_an_array_may_be_numbers(statement: str, found: bool, findin
     source = PROGRAM.replace("STATEMENT", "\n        ".join(statement.split("; ")))
 
     assert bool(findings({"run.py": source}, select=["DLL306"])) is found
+
+
+@pytest.mark.parametrize(
+    ("item", "loader", "found"),
+    [
+        ("torch.tensor(index)", "DataLoader(Rows(), num_workers=4)", True),
+        ("index", "DataLoader(Rows(), num_workers=4)", True),
+        ("int(self.rows[index])", "enumerate(DataLoader(Rows(), num_workers=4))", True),
+        ("str(index)", "DataLoader(Rows(), num_workers=4)", False),
+        ("self.rows[index]", "DataLoader(Rows(), num_workers=4)", False),
+        ("index", "DataLoader(Rows(), num_workers=4, collate_fn=list)", False),
+        ("str(index)", "DataLoader(torchvision.datasets.CIFAR10('rows'), num_workers=4)", True),
+        ("index", "DataLoader(torchvision.datasets.CocoDetection('rows', 'a.json'), num_workers=4)", False),
+    ],
+)
+@pytest.mark.parametrize("statement", ["kept.append(labels)", "kept.extend(labels)"])
+def test_a_part_of_the_batch_that_the_items_show_to_be_a_tensor(
+    findings: Callable[..., Any], item: str, loader: str, statement: str, found: bool
+) -> None:
+    text = PROGRAM.replace("torch.tensor(index)", item).replace("STATEMENT", statement)
+    text = text.replace("return 9", "return len(self.rows)")
+    text = text.replace("import torch\n", "import torch\nimport torchvision\n", 1).replace(
+        "DataLoader(Rows(), num_workers=4, batch_size=2)", loader
+    )
+    if loader.startswith("enumerate"):
+        text = text.replace("for images, labels in", "for number, (images, labels) in")
+    assert bool(findings({"main.py": text}, select=["DLL306"])) is found

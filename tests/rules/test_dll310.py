@@ -166,7 +166,39 @@ FOUND |= {
         *PARTS, "loss = second - first", BACKWARD, "total.append(first)  # DLL310", before="total = []"
     ),
 }
+METER = """
+class Meter:
+    def __init__(self):
+        self.sums = {}
+
+    def update(self, size=1, **values):
+        for name in values:
+            if name not in self.sums:
+                self.sums[name] = 0
+            self.sums[name] += values[name]
+
+"""
+FOUND["a meter that takes losses by keyword"] = METER + loop(
+    LOSS, BACKWARD, "meter.update(loss=loss, steps=3)  # DLL310", before="meter = Meter()", after="return meter"
+)
+FOUND["the mean of a part of the output"] = loop(
+    "output = model(x)",
+    "first, second = torch.mean(output[0]), torch.mean(output[1])",
+    "loss = first * args.weight + second",
+    BACKWARD,
+    "total += first  # DLL310",
+)
 SILENT = {
+    "a meter that takes numbers by keyword": METER
+    + loop(LOSS, BACKWARD, "meter.update(loss=loss.item(), steps=3)", before="meter = Meter()", after="return meter"),
+    "a meter that adds numbers": METER.replace("values[name]\n", "float(values[name])\n")
+    + loop(LOSS, BACKWARD, "meter.update(loss=loss, steps=3)", before="meter = Meter()", after="return meter"),
+    "what a loss is divided by": loop(
+        "size = torch.sum(y)", LOSS, "loss = criterion(x, y) + loss / size", BACKWARD, "total += size"
+    ),
+    "what a loss is weighted by": loop(
+        "weight = torch.mean(y)", LOSS, "loss = criterion(x, y) + loss * weight", BACKWARD, "total += weight"
+    ),
     "the number of a part": loop(*PARTS, "loss = first + second", BACKWARD, "total += first.item()"),
     "a loss that goes nowhere": loop(*PARTS, "loss = first", BACKWARD, "total += second", before=ENTROPY),
     "a part of another sum": loop(LOSS, *PARTS, "shown = loss + second", BACKWARD, "total += second", before=ENTROPY),

@@ -9,7 +9,9 @@ import pytest
 from tests.rules.conftest import in_one_file
 
 HEAD = """\
+import argparse
 import itertools
+import os
 import random
 
 from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, Sampler
@@ -34,7 +36,31 @@ class Shuffled(Sampler):
 
 """
 
+FLAGGED = """
+def prepare(args):
+    if "RANK" in os.environ:
+        args.distributed = True
+    else:
+        args.distributed = False
+
+def train(dataset, model, args):
+    sampler = DistributedSampler(dataset) if args.distributed else None
+    loader = DataLoader(dataset, sampler=sampler, num_workers=4)
+    for epoch in range(10):
+        if args.distributed > 1:
+            sampler.set_epoch(epoch)
+        for batch in loader:
+            model(batch).mean().backward()
+
+def main(dataset, model):
+    parser = argparse.ArgumentParser()
+    args = parser.parse_args()
+    prepare(args)
+    train(dataset, model, args)
+"""
+
 FOUND = {
+    "under a test that never holds": FLAGGED.replace("range(10):", "range(10):  # DLL610"),
     "a branch that a call may take": f"""
 def loader_of(dataset, distributed):
     if distributed:
@@ -565,6 +591,10 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "under a test that holds": FLAGGED.replace("> 1", "== 1"),
+    "under a test of what the command line may give": FLAGGED.replace(
+        "    args = parser", '    parser.add_argument("--distributed", type=int)\n    args = parser'
+    ).replace("        args.distributed = False", "        pass"),
     "a prefetcher that is made once": f"""
 class Prefetcher:
     def __init__(self, loader):

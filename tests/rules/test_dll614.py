@@ -61,6 +61,27 @@ RECORDS = "json.load(open(path))"
 TAKING = "rows = self.data.loadAnns(self.data.getAnnIds(index))\n"
 
 FOUND: dict[str, str] = {
+    "by a text that is put together": dataset(
+        "row = self.data[f'{index:08d}']  # DLL614\nrow['left'][0] = 640 - row['left'][0]\nreturn row",
+        data="torch.load(path)",
+    ),
+    "by a text that is joined": dataset(
+        "key = 'row_' + str(index)\nrow = self.data[key]  # DLL614\nrow[0] = 640 - row[0]\nreturn row",
+        data="torch.load(path)",
+    ),
+    "objects of records that are drawn": dataset(
+        "for i in np.random.randint(0, len(self.data), 10):\n    one = self.data[i]['object']  # DLL614\n"
+        "    one.position[1] -= random.random()\nreturn index",
+        data="pickle.load(open(path, 'rb'))",
+    ),
+    "two entries that change places": dataset(
+        "row = self.data[index]  # DLL614\nheld = row['left']\nrow['left'] = row['right']\nrow['right'] = held\n"
+        "return row",
+        data="json.load(open(path))",
+    ),
+    "rows of an array that change places": dataset(
+        "row = self.data[index]  # DLL614\nrow[0], row[1] = row[1], row[0]\nreturn row", data="np.load(path)"
+    ),
     "a field in a shallow copy of a list": dataset(
         "rounds = copy.copy(self.data[index])  # DLL614\nfor i in range(len(rounds)):\n"
         "    rounds[i]['text'] = self.labels[rounds[i]['text']]\nreturn rounds",
@@ -266,6 +287,16 @@ FOUND |= {
 }
 
 SILENT: dict[str, str] = {
+    "a field that takes the value of another": dataset(
+        "row = self.data[index]\nrow['left'] = row['right']\nreturn row", data="json.load(open(path))"
+    ),
+    "a field that another one is made of": dataset(
+        "row = self.data[index]\nrow['left'] = row['right']\nrow['right'] = index\nreturn row",
+        data="json.load(open(path))",
+    ),
+    "rows of the whole array by a mask": dataset(
+        "rows = self.data[self.labels > index]\nrows[0] = 640 - rows[0]\nreturn rows", data="np.load(path)"
+    ),
     "a new list of a slice": dataset(
         "rows = self.data['joints'][index : index + 16]\nrows[0] = rows[0] - 1\nreturn rows", data=PICKLE
     ),
