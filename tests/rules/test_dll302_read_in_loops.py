@@ -40,6 +40,7 @@ KEEPS = "            texts.append(self.rows[one]['text'])"
         f"many = [index] + random.sample(range(9), 2)\n        for one in many:\n{KEEPS}",
         f"many = [index] + random.sample(range(9), 2)\n        for i, one in enumerate(many):\n{KEEPS}",
         f"many = np.random.randint(0, len(self.rows), 9)\n        for one in many:\n{KEEPS}",
+        f"many = []\n        many = many + [index]\n        for one in many:\n{KEEPS}",
         "many = [index, random.randrange(9)]\n        texts = [self.rows[one]['text'] for one in many]",
     ],
 )

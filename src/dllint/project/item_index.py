@@ -181,21 +181,26 @@ class ItemIndex:
                 found += [(clause.target, clause.iterable) for clause in expr.clauses]
         return found
 
-    def _lists(self, iterable: Expr, known: set[str], fields: bool) -> bool:
+    def _lists(self, iterable: Expr, known: set[str], fields: bool, within: Set[str] = frozenset()) -> bool:
         """Whether a loop goes through a list with a number that is derived, `[index, *others]`, or through the draws
-        that a name stands for."""
+        that a name stands for. `within` are the names whose lists are looked into."""
         if isinstance(iterable, CallRef):
             call = self.file.calls[iterable.index]
             around = last_name(call.func) in AROUND_ITERABLES
-            return around and any(self._lists(one.value, known, fields) for one in call.args)
+            return around and any(self._lists(one.value, known, fields, within) for one in call.args)
         if isinstance(iterable, BinOp):
-            return iterable.op == "+" and any(self._lists(one, known, fields) for one in iterable.children())
+            return iterable.op == "+" and any(self._lists(one, known, fields, within) for one in iterable.children())
         if isinstance(iterable, (List, Tuple)):
             return any(self.derived(one, known, fields) for one in iterable.elements)
-        return isinstance(iterable, Name) and any(
+        if not isinstance(iterable, Name) or iterable.id in within:
+            return False
+        return any(
             event.target == iterable
             and event.value is not None
-            and (self._lists(event.value, known, fields) or self._draws_numbers(event.value, known))
+            and (
+                self._lists(event.value, known, fields, within | {iterable.id})
+                or self._draws_numbers(event.value, known)
+            )
             for event in self.events
             if event.kind == "assign" and not isinstance(event.value, Name)
         )
