@@ -18,6 +18,8 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Expr
+from dllint.inference.values import Mapping as Dictionary
+from dllint.inference.values import Site
 from dllint.libraries.copies import copied
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import names_in, walk
@@ -140,7 +142,9 @@ class ItemRun(ItemIndex):
         """Whether an expression is one of the attributes, or what it holds under a key that says nothing of the
         item: a column of a table, for example, or what its rows are looked up in."""
         while (isinstance(expr, Subscript) and not self.picks(expr.index)) or (
-            isinstance(expr, Attribute) and expr.attr in INDEXERS and self._of_object(expr) not in attrs
+            isinstance(expr, Attribute)
+            and self._of_object(expr) not in attrs
+            and (expr.attr in INDEXERS or self._is_entry(expr, attrs, aliases))
         ):
             expr = expr.value
         match expr:
@@ -152,6 +156,15 @@ class ItemRun(ItemIndex):
                 # `rows = self.filled if self.training else self.rows`
                 return any(self.part_of(one, attrs, aliases) for one in (body, orelse))
         return False
+
+    def _is_entry(self, expr: Attribute, attrs: Set[str], aliases: Set[str]) -> bool:
+        """Whether an attribute is an entry of a dict that one of the attributes holds: `self.data.rows` of an object
+        whose attributes are its entries."""
+        named = isinstance(expr.value, Name) and expr.value.id in aliases
+        if not named and self._of_object(expr.value) not in attrs:
+            return False
+        held = self.answers.world.values.evaluate(expr.value, Site(self.file, self.scope, 0, (0, 0), self.run.frame))
+        return bool(held) and all(isinstance(one, Dictionary) for one in held)
 
     def mentions(self, attrs: Set[str]) -> bool:
         """Whether the method reads one of the attributes for more than its length."""
