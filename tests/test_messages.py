@@ -57,7 +57,6 @@ OTHERS: Mapping[str, str | int] = {
     "excluded": "batch_size",
     "factory": "int",
     "first": "data.py:12",
-    "generator": "NumPy",
     "old": "torch 1.4 in environment.yml",
 }
 """The same, where no example of their page has a value."""

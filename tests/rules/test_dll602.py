@@ -1099,3 +1099,23 @@ def test_where_a_dataset_keeps_what_another_file_creates(told: Callable[..., Any
         True,
         [(True, line)],
     )
+
+
+@pytest.mark.parametrize("pin", ["torch==0.3.1\n", "torch==0.4.1\n"])
+@pytest.mark.parametrize(("draw", "found"), [("random.random()", False), ("np.random.rand()", True)])
+def test_python_seeds_its_own_generator_in_forked_workers(
+    pin: str, draw: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    text = f"""\
+import random
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return {draw}
+
+def main():
+    return DataLoader(Rows(), num_workers=4)
+"""
+    assert bool(findings({"train.py": text, "requirements.txt": pin}, **SELECT)) is found

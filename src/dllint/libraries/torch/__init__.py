@@ -29,10 +29,6 @@ NUMPY_RESEEDED = (1, 9)
 """The first torch version whose workers seed numpy's global generator (`_worker_loop` in worker.py; release notes of
 1.9)."""
 
-PYTHON_RESEEDED = (0, 4)
-"""The first torch version whose workers seed Python's global generator (`_worker_loop` in dataloader.py of 0.3 and
-0.4)."""
-
 ITEM_BYTES = {"float": 4, "int": 4}
 """Bytes per element if torch's type has the same name as a wider one of numpy's."""
 CASTS = {"float": 4, "double": 8, "half": 2, "long": 8, "int": 4, "bool": 1, "byte": 1}

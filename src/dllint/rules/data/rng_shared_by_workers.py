@@ -208,19 +208,17 @@ def _of_numpy(
     forks = (project.place(hop) for hops in beside for hop in hops)
     minor = old.unsure or all(hops or not _is_reached(project, one) for hops, one in zip(beside, loaders, strict=True))
     others = (Place(file.path, file.calls[index].span, "workers draw from it here too") for file, index in draws[1:])
-    of_python = draws[0][1] in {index for index, _ in project.workers.external_calls(run, "random.")}
     values = {
         "call": render(call.func, run.file),
         "loader": project.where(loaders[0].file, loaders[0].span),
         "old": old.text,
-        "generator": "`random`" if of_python else "NumPy",
     }
     return Finding(
         CODE,
         run.file.path,
         call.span,
         "global",
-        values | ({"remedy": "python"} if of_python else {}),
+        values,
         trace=project.trace(run.hops),
         related=tuple(dict.fromkeys((*others, *(_started(project, loader) for loader in loaders), *forks))),
         statement=call.statement,

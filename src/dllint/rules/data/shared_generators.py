@@ -13,7 +13,7 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Unknown, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, canonical
-from dllint.libraries.torch import NUMPY_RESEEDED, PYTHON_RESEEDED
+from dllint.libraries.torch import NUMPY_RESEEDED
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.kept_values import Kept, Piece
@@ -233,14 +233,8 @@ class Generators:
         return self.versions.below("torch", NUMPY_RESEEDED) or self.versions.also_below("torch", NUMPY_RESEEDED)
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
-        """Calls in worker code that draw from numpy's global generator, unless worker code seeds it; from Python's,
-        too, where the project requires a torch that does not seed that either."""
-        drawn = self._draws_from(loader, "numpy.random.")
-        if self.versions.below("torch", PYTHON_RESEEDED) is not None:
-            drawn += self._draws_from(loader, "random.")
-        return drawn
-
-    def _draws_from(self, loader: Loader, module: str) -> list[tuple[WorkerRun, int]]:
+        """Calls in worker code that draw from numpy's global generator, unless worker code seeds it. Python's own is
+        seeded by Python itself (random.py: `register_at_fork`; before 3.7 multiprocessing/popen_fork.py)."""
         # A framework that makes the loader seeds the global generators of its workers, as its `worker_init_fn` may.
         if loader.api.seeds or loader.api.forks or any(map(_may_seed, loader.argument("worker_init_fn").values)):
             return []
@@ -251,14 +245,13 @@ class Generators:
         seeded: set[tuple[str, int]] = set()
         alternatives = self._alternatives(loader)
         for run in runs:
-            for index, name in self.project.workers.external_calls(run, module):
-                if canonical(name) in SEEDERS or name.endswith(("set_state", "setstate")):
+            for index, name in self.project.workers.external_calls(run, "numpy.random."):
+                if canonical(name) in SEEDERS or name.endswith("set_state"):
                     if run.root not in alternatives:
                         return []
                     seeded.add(run.root)
                     continue
-                plain = name.count(".") == module.count(".") and canonical(name) not in GENERATORS
-                draws = plain and not name.endswith(("get_state", "getstate"))
+                draws = name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name
                 if draws and not is_idle(self.world, run, index):
                     found.append((run, index))
         # What one dataset seeds is not seeded for another that the loader may get instead.
