@@ -60,6 +60,8 @@ def test_the_rows_of_an_array_may_be_numbers(statement: str, found: bool, findin
         ("self.rows[index]", "DataLoader(Rows(), num_workers=4)", False),
         ("index", "DataLoader(Rows(), num_workers=4, collate_fn=list)", False),
         ("str(index)", "DataLoader(torchvision.datasets.CIFAR10('rows'), num_workers=4)", True),
+        ("str(index)", "DataLoader(torchvision.datasets.CIFAR10('rows'), 128, num_workers=4)", False),
+        ("str(index)", "DataLoader(torchvision.datasets.ImageFolder('rows'), 128, num_workers=4)", True),
         ("index", "DataLoader(torchvision.datasets.CocoDetection('rows', 'a.json'), num_workers=4)", False),
     ],
 )
@@ -75,3 +77,20 @@ def test_a_part_of_the_batch_that_the_items_show_to_be_a_tensor(
     if loader.startswith("enumerate"):
         text = text.replace("for images, labels in", "for number, (images, labels) in")
     assert bool(findings({"main.py": text}, select=["DLL306"])) is found
+
+
+def test_a_list_of_all_epochs_grows_with_few_batches_too(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    text = """\
+import torchvision
+from torch.utils.data import DataLoader
+
+def run(epochs):
+    kept = []
+    for epoch in range(epochs):
+        for images, labels in DataLoader(torchvision.datasets.CIFAR10("rows"), 128, num_workers=4):
+            kept.append(labels)  # DLL306
+    return kept
+"""
+    assert findings({"run.py": text}, select=["DLL306"]) == marks({"run.py": text})

@@ -141,7 +141,7 @@ CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for co
 # The project: loaders, datasets, processes
 
 CONFIGURED_LOADERS = Limit("loaders that configuration modules describe, each with a class that no other names", 60)
-LOADER_NAMES = Limit("names under which loaders are made", 300)
+CALLED_NAMES = Limit("names under which loaders are made, or processes started", 300)
 CONSTRUCTORS = Limit("partials and constructors between an object and that of a class from outside", 6)
 LOADER_PATHS = Limit("calls of the function that makes a loader, by dataset and worker count", 60)
 DATASETS = Limit("dataset objects of one loader", 160)

@@ -56,7 +56,7 @@ def called_as(world: Engine, names: Iterable[str]) -> set[str]:
     while todo:
         name = todo.popleft()
         for alias in sorted({*world.aliases(name), *world.calls.parameters_given(name)}):
-            if alias not in found and not limits.LOADER_NAMES.reached(len(found)):
+            if alias not in found and not limits.CALLED_NAMES.reached(len(found)):
                 found.add(alias)
                 todo.append(alias)
     return found

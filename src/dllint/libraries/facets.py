@@ -458,7 +458,8 @@ class Library(NamedTuple):
         dataset_wrappers: datasets that contain other datasets → the attribute that holds these. Their constructors
             hand their arguments to no other.
         tensor_items: datasets of whose items torch's default collate function makes nothing but tensors: of tensors,
-            arrays and numbers. Pictures must have become tensors before.
+            arrays and numbers → how many items they have at most; 0 if that is not known. Pictures must have become
+            tensors before.
         lists_arguments: those wrappers that copy their arguments into a list, so that no generator is retained.
         pipelines: datasets whose methods each add a stage and return the dataset.
         subsets: dataset classes that return a dataset with only some items when indexed with several, or from one of
@@ -539,7 +540,7 @@ class Library(NamedTuple):
     iterable_datasets: frozenset[str] = frozenset()
     plain_bases: frozenset[str] = frozenset()
     dataset_wrappers: Mapping[str, str] = NOTHING
-    tensor_items: frozenset[str] = frozenset()
+    tensor_items: Mapping[str, int] = NOTHING
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     subsets: Mapping[str, frozenset[str]] = NOTHING

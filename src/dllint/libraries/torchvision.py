@@ -26,12 +26,29 @@ _MODULES = (
     *("coco", "folder", "vision", "mnist", "cifar", "svhn", "stl10", "lsun", "voc", "imagenet", "celeba", "cityscapes"),
 )
 
-# Their `__getitem__` returns a picture and the number of its class (torchvision/datasets/mnist.py, cifar.py, …).
-_CLASSIFIED = (
-    *("ImageFolder", "DatasetFolder", "ImageNet", "CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "KMNIST", "EMNIST"),
-    *("QMNIST", "SVHN", "STL10", "USPS", "Food101", "Flowers102", "GTSRB", "DTD", "EuroSAT", "Country211", "FakeData"),
-    *("StanfordCars", "FGVCAircraft", "Omniglot", "SEMEION", "PCAM", "Places365", "Caltech256", "SUN397"),
-)
+# Their `__getitem__` returns a picture and the number of its class (torchvision/datasets/mnist.py, cifar.py, …). The
+# numbers are those of the largest split, as the pages of the datasets give them.
+_CLASSIFIED = {
+    **dict.fromkeys(("ImageFolder", "DatasetFolder", "ImageNet", "FakeData", "Places365", "SUN397", "QMNIST"), 0),
+    **dict.fromkeys(("CIFAR10", "CIFAR100"), 50_000),
+    **dict.fromkeys(("MNIST", "FashionMNIST", "KMNIST"), 60_000),
+    "Caltech256": 30_607,
+    "Country211": 31_650,
+    "DTD": 1880,
+    "EMNIST": 697_932,
+    "EuroSAT": 27_000,
+    "FGVCAircraft": 6667,
+    "Flowers102": 6149,
+    "Food101": 75_750,
+    "GTSRB": 26_640,
+    "Omniglot": 19_280,
+    "PCAM": 262_144,
+    "SEMEION": 1593,
+    "STL10": 105_000,
+    "StanfordCars": 8144,
+    "SVHN": 531_131,
+    "USPS": 7291,
+}
 
 LIBRARY = Library(
     renamed={
@@ -40,7 +57,7 @@ LIBRARY = Library(
     },
     runs_methods=dict.fromkeys(("torchvision.transforms.", "torchvision.transforms.v2."), _CALLED),
     datasets=_BASES | {"torchvision.datasets."},
-    tensor_items=frozenset(f"torchvision.datasets.{name}" for name in _CLASSIFIED),
+    tensor_items={f"torchvision.datasets.{name}": items for name, items in _CLASSIFIED.items()},
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,
     # torchvision/transforms/transforms.py: `self.transforms = transforms`, the list itself

@@ -330,6 +330,25 @@ class Loader:
         return self.collates_by_default and bool(values) and all(map(self._is_of_tensors, values))
 
     @property
+    def known_batches(self) -> int | None:
+        """How many batches an epoch has at most, where libraries give the datasets; None if that is not known."""
+        sizes = [self._known_items(value) for value in self.datasets()]
+        given = self.argument("batch_size")
+        items = [one.value for one in given.values if isinstance(one, Const) and isinstance(one.value, int)]
+        size = min((one for one in items if one > 0), default=1 if given.absent and not given.values else 0)
+        most = max((one for one in sizes if one is not None), default=0)
+        return -(-most // size) if sizes and None not in sizes and size else None
+
+    def _known_items(self, value: Value) -> int | None:
+        if not isinstance(value, Instance) or not isinstance(value.of, External):
+            return None
+        name = canonical(value.of.name)
+        if name not in WRAPPERS:
+            return TENSOR_ITEMS.get(name) or None
+        inside = [self._known_items(one) for one in held_by(self.world, value)]
+        return sum(one or 0 for one in inside) if inside and None not in inside else None
+
+    @property
     def collates_by_default(self) -> bool:
         """Whether torch's default collate function makes the batches."""
         collate = self.argument("collate_fn")

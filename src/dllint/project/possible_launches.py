@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 def possible_launches(world: World) -> list[tuple[SourceFile, int]]:
     """The calls whose callee has the name of a launcher: only these are examined."""
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
-    names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
-    names |= set(_aliases(world, names))
-    names |= called_as(world, {name.rsplit(".", 1)[-1] for name in LAUNCHERS if "()" not in name})
+    started = {name for name in LAUNCHERS if "()" not in name} | set(world.settings.launchers)
+    names |= set(_aliases(world, names)) | called_as(world, {name.rsplit(".", 1)[-1] for name in started})
     names |= set(_holders(world))
     calls = [(file, index) for name in sorted(names) for file, index in world.called(name)]
     return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index, names)]

@@ -119,7 +119,7 @@ LIBRARY = Library(
         "torch.utils.data.BatchSampler": {"sampler": 0, "batch_size": 1, "drop_last": 2},
     },
     # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
-    tensor_items=frozenset({"torch.utils.data.TensorDataset"}),
+    tensor_items={"torch.utils.data.TensorDataset": 0},
     lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),
     keeps_arguments=frozenset({"torch.utils.data.random_split"}),
     launchers={

@@ -58,6 +58,11 @@ class KeptBatch:
     on_cpu: bool = False
 
 
+_MANY = 900
+"""Batches from which on one descriptor of each, with those that are open anyway, may be too many for the usual limit of
+1024."""
+
+
 class Batches:
     """Finds the kept batches of one project."""
 
@@ -297,6 +302,8 @@ class _Loop(Body):
             for loader in loaders:
                 if unclear and not loader.gives_only_tensors and not self._is_tensor_of(loader, body, one):
                     continue
+                if unclear and (loader.known_batches or _MANY) < _MANY and self._begins_with_loop(one):
+                    continue
                 if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
                 kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
@@ -310,6 +317,13 @@ class _Loop(Body):
         if body is not self or not isinstance(target, (Tuple, List)) or kept.expr not in target.elements:
             return False
         return is_tensor(self.batches.project, loader, target.elements.index(kept.expr))
+
+    def _begins_with_loop(self, kept: Kept) -> bool:
+        """Whether each pass over the loader fills a new container."""
+        return any(
+            event.target == kept.container and event.kind == "assign" and event.region == self.event.region
+            for event in self.file.scopes[self.scope].events
+        )
 
     def _keeps(self) -> bool:
         """Whether the body puts anything into a container."""
