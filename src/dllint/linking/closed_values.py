@@ -103,21 +103,9 @@ PURE: Mapping[str, Callable[..., Any]] = {
 """Builtin functions that only inspect their arguments."""
 _OF_KEYS = frozenset(
     {
-        "all",
-        "any",
-        "bool",
-        "enumerate",
-        "frozenset",
-        "isinstance",
-        "len",
-        "list",
-        "max",
-        "min",
-        "set",
-        "sorted",
-        "tuple",
+        *("all", "any", "bool", "enumerate", "frozenset", "isinstance", "len", "list", "max", "min", "set", "sorted"),
+        *("tuple", "type"),
     }
-    | {"type"}
 )
 """Those that depend on the keys of a dict alone."""
 _OF_TEXTS = frozenset(

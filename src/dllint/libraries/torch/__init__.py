@@ -118,8 +118,8 @@ LIBRARY = Library(
         "torch.utils.data.ConcatDataset": {"datasets": 0},
         "torch.utils.data.BatchSampler": {"sampler": 0, "batch_size": 1, "drop_last": 2},
     },
-    # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
     tensor_items={"torch.utils.data.TensorDataset": 0},
+    # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
     lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),
     keeps_arguments=frozenset({"torch.utils.data.random_split"}),
     launchers={
