@@ -287,6 +287,9 @@ FOUND |= {
 }
 
 SILENT: dict[str, str] = {
+    "rows by several numbers that are drawn": dataset(
+        "rows = self.data[np.random.randint(0, 9, 4)]\nrows[:, 0] = 640 - rows[:, 0]\nreturn rows", data="np.load(path)"
+    ),
     "a field that takes the value of another": dataset(
         "row = self.data[index]\nrow['left'] = row['right']\nreturn row", data="json.load(open(path))"
     ),

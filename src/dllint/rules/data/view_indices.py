@@ -61,7 +61,9 @@ class ViewIndices:
             case BinOp(_, left, right):
                 return self._is_number(left, site, depth) and self._is_number(right, site, depth)
             case CallRef(call):
-                return last_name(site.file.calls[call].func) in _NUMBERS
+                made = site.file.calls[call]
+                several = len(made.args) > 2 or any(one.keyword == "size" for one in made.args)
+                return last_name(made.func) in _NUMBERS and not several
             case Subscript(base, key) if not isinstance(key, (Slice, Opaque)) and self.is_plain(key, site, depth + 1):
                 if self._lists_numbers(base, site, depth + 1):
                     return True
