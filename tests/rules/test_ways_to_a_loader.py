@@ -406,3 +406,27 @@ def test_what_datasets_keep_by_other_ways(findings: Callable[..., Any], source: 
     """Every program sends a lambda to spawned workers."""
     found = findings({"data.py": HEAD + source}, select=["DLL201"])
     assert {code for _, _, code in found} == {"DLL201"}
+
+
+WEB = """\
+import webdataset as wds
+
+rows = wds.WebDataset("rows.tar").decode("pil").to_tuple("jpg", "cls")
+loader = wds.WebLoader(rows, batch_size=None, num_workers=4)
+loader = loader.STAGES
+for epoch in range(10):
+    for image, label in loader:  # DLL102
+        print(label)
+"""
+
+
+@pytest.mark.parametrize("stages", ["unbatched().shuffle(1000).batched(16)", "slice(100)", "with_epoch(100).repeat(2)"])
+def test_a_loader_of_webdataset_with_more_stages(
+    stages: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"train.py": WEB.replace("STAGES", stages)}
+    assert findings(files, select=["DLL102"]) == marks(files)
+
+
+def test_what_a_loader_of_webdataset_tells_is_no_loader(findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": WEB.replace("loader = loader.STAGES", "loader = loader.source()")}) == set()

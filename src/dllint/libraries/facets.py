@@ -462,6 +462,8 @@ class Library(NamedTuple):
             tensors before.
         lists_arguments: those wrappers that copy their arguments into a list, so that no generator is retained.
         pipelines: datasets whose methods each add a stage and return the dataset.
+        returns_itself: class → its methods that return the object, or one that stands for it: a loader with one more
+            stage.
         subsets: dataset classes that return a dataset with only some items when indexed with several, or from one of
             these methods; a name that ends with "." is a prefix.
         lets_go: class → the arguments that it uses only during construction.
@@ -543,6 +545,7 @@ class Library(NamedTuple):
     tensor_items: Mapping[str, int] = NOTHING
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
+    returns_itself: Mapping[str, frozenset[str]] = NOTHING
     subsets: Mapping[str, frozenset[str]] = NOTHING
     lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_as_given: frozenset[str] = frozenset()

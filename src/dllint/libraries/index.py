@@ -117,6 +117,7 @@ for _name, _attributes in _KEPT_AS.items():
 TENSOR_ITEMS = _joined(one.tensor_items for one in LIBRARIES)
 LISTS_ARGUMENTS = _union(one.lists_arguments for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
+RETURNS_ITSELF = _joined(one.returns_itself for one in LIBRARIES)
 _SUBSETS = _joined(one.subsets for one in LIBRARIES)
 LETS_GO = _joined(one.lets_go for one in LIBRARIES)
 KEEPING_FUNCTIONS = _union(one.keeps_arguments for one in LIBRARIES)

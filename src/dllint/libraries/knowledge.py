@@ -154,7 +154,8 @@ class Libraries:
             return self.filled.made
         if found is None and "()." in name:
             base, _, method = name.partition("().")
-            return builtins.receiver if method in index.subset_methods(base) else None
+            known = index.RETURNS_ITSELF.get(index.canonical(base), frozenset()) | index.subset_methods(base)
+            return builtins.receiver if method in known else None
         return found
 
     def gives_subsets(self, value: Instance) -> bool:

@@ -9,6 +9,37 @@ _STAGES = (
 )
 """Functions that create a pipeline stage, which retains their arguments."""
 
+_FLUID = frozenset(
+    {
+        *(
+            "append",
+            "batched",
+            "compose",
+            "decode",
+            "extract_keys",
+            "listed",
+            "log_keys",
+            "map",
+            "map_dict",
+            "map_tuple",
+        ),
+        *(
+            "rename",
+            "rename_keys",
+            "repeat",
+            "rsample",
+            "select",
+            "shuffle",
+            "slice",
+            "to_tuple",
+            "unbatched",
+            "unlisted",
+        ),
+        *("with_epoch", "with_length", "xdecode"),
+    }
+)
+"""Methods of a `WebLoader`, which is a pipeline around the loader, that return it with one more stage."""
+
 LIBRARY = Library(
     aliases={
         "webdataset.loader.WebLoader": "webdataset.WebLoader",
@@ -16,6 +47,7 @@ LIBRARY = Library(
         "webdataset.pipeline.DataPipeline": "webdataset.DataPipeline",
     },
     loaders={"webdataset.WebLoader": DATA_LOADER},
+    returns_itself={"webdataset.WebLoader": _FLUID},
     pipelines=frozenset({"webdataset.WebDataset", "webdataset.DataPipeline"}),
     keeps_arguments=frozenset(
         f"{module}.{stage}" for module in ("webdataset", "webdataset.filters") for stage in _STAGES
