@@ -430,3 +430,32 @@ def test_a_loader_of_webdataset_with_more_stages(
 
 def test_what_a_loader_of_webdataset_tells_is_no_loader(findings: Callable[..., Any]) -> None:
     assert findings({"train.py": WEB.replace("loader = loader.STAGES", "loader = loader.source()")}) == set()
+
+
+STAND_INS = """\
+import accelerate
+import torch_xla.distributed.parallel_loader as pl
+from accelerate import Accelerator, skip_first_batches
+from torch.utils.data import DataLoader
+
+accelerator = Accelerator()
+loader = DataLoader(open("rows").readlines(), num_workers=4)
+for batch in LOOP:  # DLL102
+    print(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "accelerator.skip_first_batches(accelerator.prepare(loader), 3)",
+        "skip_first_batches(loader, num_batches=3)",
+        "accelerate.data_loader.skip_first_batches(dataloader=loader, num_batches=3)",
+        'pl.ParallelLoader(loader, ["xla"]).per_device_loader("xla")',
+    ],
+)
+def test_what_libraries_hand_out_for_a_loader(
+    loop: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"train.py": STAND_INS.replace("LOOP", loop)}
+    assert findings(files, select=["DLL102"]) == marks(files)

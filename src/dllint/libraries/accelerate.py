@@ -9,7 +9,10 @@ LIBRARY = Library(
         "accelerate.launchers.notebook_launcher": "accelerate.notebook_launcher",
         "accelerate.launchers.debug_launcher": "accelerate.debug_launcher",
         "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
+        "accelerate.data_loader.skip_first_batches": "accelerate.skip_first_batches",
     },
+    # data_loader.py: `skip_first_batches(dataloader, num_batches=0)` makes the loader anew, without its first batches
+    gives_argument=frozenset({"accelerate.skip_first_batches", "accelerate.Accelerator().skip_first_batches"}),
     # accelerator.py: the loader is a DataLoaderShard of the same dataset and workers
     gives_arguments=frozenset({"accelerate.Accelerator().prepare", "accelerate.Accelerator().prepare_data_loader"}),
     loaders={"accelerate.data_loader.DataLoaderShard": LoaderApi(("dataset",))},
