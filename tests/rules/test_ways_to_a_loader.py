@@ -459,3 +459,31 @@ def test_what_libraries_hand_out_for_a_loader(
 ) -> None:
     files = {"train.py": STAND_INS.replace("LOOP", loop)}
     assert findings(files, select=["DLL102"]) == marks(files)
+
+
+@pytest.mark.parametrize(
+    "loader",
+    [
+        "torchio.SubjectsLoader(Rows(), num_workers=4)",
+        "speechbrain.dataio.dataloader.SaveableDataLoader(Rows(), num_workers=4)",
+        "speechbrain.dataio.dataloader.make_dataloader(Rows(), num_workers=4)",
+    ],
+)
+def test_loaders_of_libraries(loader: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    text = f"""\
+import speechbrain
+import torchio
+from torch.utils.data import Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.scale = lambda row: row  # DLL201
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+def main():
+    for row in {loader}:
+        print(row)
+"""
+    assert findings({"train.py": text}, select=["DLL201"]) == marks({"train.py": text})
