@@ -1,5 +1,5 @@
-"""torchio 0.20 (`transforms/transform.py`): a transform's `__call__` applies it to a subject. Its loader is torch's, with a
-`collate_fn` of its own (`data/loader.py`: `SubjectsLoader(dataset, collate_fn=None, **kwargs)`)."""
+"""torchio 0.20 (`transforms/transform.py`): a transform's `__call__` applies it to a subject. Its loader is torch's,
+with a `collate_fn` of its own (`data/loader.py`: `SubjectsLoader(dataset, collate_fn=None, **kwargs)`)."""
 
 from dllint.libraries.facets import Library
 from dllint.libraries.torch import DATA_LOADER
