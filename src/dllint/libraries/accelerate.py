@@ -11,7 +11,8 @@ LIBRARY = Library(
         "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
         "accelerate.data_loader.skip_first_batches": "accelerate.skip_first_batches",
     },
-    # data_loader.py: `skip_first_batches(dataloader, num_batches=0)` makes a loader of the same dataset, without the first batches
+    # data_loader.py: `skip_first_batches(dataloader, num_batches=0)` makes a loader of the same dataset that leaves out
+    # the first batches
     gives_argument=frozenset({"accelerate.skip_first_batches", "accelerate.Accelerator().skip_first_batches"}),
     # accelerator.py: the loader is a DataLoaderShard of the same dataset and workers
     gives_arguments=frozenset({"accelerate.Accelerator().prepare", "accelerate.Accelerator().prepare_data_loader"}),
