@@ -94,3 +94,57 @@ def run(epochs):
     return kept
 """
     assert findings({"run.py": text}, select=["DLL306"]) == marks({"run.py": text})
+
+
+def test_a_parameter_of_a_helper_is_no_number(findings: Callable[..., Any]) -> None:
+    text = PROGRAM.replace("return torch.zeros(3, 4), torch.tensor(index)", "return self.load(self.paths[index])")
+    text = text.replace("class Rows", "class Base").replace(
+        "def run", "class Rows(Base):\n    def load(self, path):\n        return torch.zeros(3, 4), path\n\ndef run"
+    )
+    assert findings({"run.py": text.replace("STATEMENT", "kept.append(labels)")}, select=["DLL306"]) == set()
+
+
+def test_items_that_no_batch_is_made_of_may_be_numbers(findings: Callable[..., Any]) -> None:
+    text = PROGRAM.replace("torch.tensor(index)", "index").replace("batch_size=2", "batch_size=None")
+    assert findings({"run.py": text.replace("STATEMENT", "kept.append(labels)")}, select=["DLL306"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("stages", "found"), [("slice(100)", True), ("unbatched().shuffle(9).batched(16)", False), ("map(scaled)", False)]
+)
+def test_stages_behind_a_loader_that_make_new_batches(stages: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = f"""\
+import webdataset as wds
+
+def run(path, scaled):
+    loader = wds.WebLoader(wds.WebDataset(path), batch_size=None, num_workers=4)
+    loader = loader.{stages}
+    return list(loader)
+"""
+    assert bool(findings({"run.py": text}, select=["DLL306"])) is found
+
+
+def test_batches_on_a_device_are_new(findings: Callable[..., Any]) -> None:
+    text = """\
+import torch_xla.distributed.parallel_loader as pl
+from torch.utils.data import DataLoader
+
+def run(rows):
+    return list(pl.ParallelLoader(DataLoader(rows, num_workers=4), ["xla"]).per_device_loader("xla"))
+"""
+    assert findings({"run.py": text}, select=["DLL306"]) == set()
+
+
+@pytest.mark.parametrize("use", ["", "            print(labels.shape)\n"])
+def test_few_batches_of_a_known_dataset(use: str, findings: Callable[..., Any]) -> None:
+    text = f"""\
+import torchvision
+from torch.utils.data import DataLoader
+
+def run():
+    kept = []
+    for images, labels in DataLoader(torchvision.datasets.CIFAR10("rows"), 128, num_workers=4):
+{use}        kept.append(labels)
+    return kept
+""".replace("            print", "        print")
+    assert findings({"run.py": text}, select=["DLL306"]) == set()

@@ -42,9 +42,10 @@ from dllint.inference.values import (
     const,
 )
 from dllint.linking.arithmetic import ANY, OPERATORS
-from dllint.linking.closed_values import VAGUE, ClosedValues, Member, Present, iterates, never_met, truth
+from dllint.linking.closed_values import ClosedValues, iterates, never_met, truth
 from dllint.linking.conditions import tested_at
 from dllint.linking.derivations import stores_by_name, stores_of_methods
+from dllint.linking.partly_known import VAGUE, Member, Present
 
 _TESTED = ("if", "while", "for")
 

@@ -27,6 +27,11 @@ def is_member(value: Value) -> bool:
     return isinstance(value, Instance) and value.file is not None and value.call in value.file.member_names
 
 
+def is_text(value: Value) -> bool:
+    """Whether a value is certainly a string."""
+    return isinstance(value, Pattern) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
 def truth(values: Values) -> bool | None:
     """Return the truth value that all the values share; None if they differ or are unknown."""
     seen: set[bool] = set()
@@ -74,6 +79,8 @@ def _one(op: str, left: Value, right: Value) -> Value:
         if op == "%" and "%s" in left.value and left.value.count("%") == left.value.count("%s"):
             prefix, *inner, suffix = left.value.split("%s")
             return Pattern(prefix, suffix, "".join(inner))
+        if op == "%":
+            return Pattern(left.value.partition("%")[0], "")
         if op == "+":
             return Pattern(left.value, right.suffix if isinstance(right, Pattern) else "")
     if isinstance(right, Const) and isinstance(right.value, str) and op == "+":

@@ -464,6 +464,7 @@ class Library(NamedTuple):
         pipelines: datasets whose methods each add a stage and return the dataset.
         returns_itself: class → its methods that return the object, or one that stands for it: a loader with one more
             stage.
+        makes_batches: class → those of these methods after which the batches are made of new tensors.
         subsets: dataset classes that return a dataset with only some items when indexed with several, or from one of
             these methods; a name that ends with "." is a prefix.
         lets_go: class → the arguments that it uses only during construction.
@@ -546,6 +547,7 @@ class Library(NamedTuple):
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     returns_itself: Mapping[str, frozenset[str]] = NOTHING
+    makes_batches: Mapping[str, frozenset[str]] = NOTHING
     subsets: Mapping[str, frozenset[str]] = NOTHING
     lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_as_given: frozenset[str] = frozenset()

@@ -13,12 +13,11 @@ _SPAWN = LauncherApi(
     cuda=False,
 )
 
-_PARALLEL = "torch_xla.distributed.parallel_loader.ParallelLoader"
-
 LIBRARY = Library(
     # parallel_loader.py: it reads the loader by a thread of its own, and hands out an iterable for each device
-    gives_argument=frozenset({_PARALLEL}),
+    gives_argument=frozenset({"torch_xla.distributed.parallel_loader.ParallelLoader"}),
     returns_itself={"torch.utils.data.DataLoader": frozenset({"per_device_loader"})},
+    makes_batches={"torch.utils.data.DataLoader": frozenset({"per_device_loader"})},
     launchers={
         "torch_xla.distributed.xla_multiprocessing.spawn": _SPAWN,
         "torch_xla.launch": _SPAWN._replace(params=("fn", "args", "start_method")),

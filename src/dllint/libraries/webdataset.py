@@ -48,6 +48,8 @@ LIBRARY = Library(
     },
     loaders={"webdataset.WebLoader": DATA_LOADER},
     returns_itself={"webdataset.WebLoader": _FLUID},
+    # filters.py: `batched` stacks the tensors of its samples, and functions may return others
+    makes_batches={"webdataset.WebLoader": frozenset({"batched", "map", "map_dict", "map_tuple", "decode"})},
     pipelines=frozenset({"webdataset.WebDataset", "webdataset.DataPipeline"}),
     keeps_arguments=frozenset(
         f"{module}.{stage}" for module in ("webdataset", "webdataset.filters") for stage in _STAGES

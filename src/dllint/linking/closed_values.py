@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
 from operator import getitem
 from types import BuiltinFunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from dllint.facts.nodes import (
     Attribute,
@@ -38,6 +37,7 @@ from dllint.facts.nodes import (
 from dllint.facts.nodes import List as ListOf
 from dllint.facts.schema import Call, Event, Expr
 from dllint.linking.arithmetic import ANY, combined, done, signed
+from dllint.linking.partly_known import VAGUE, Either, KeysOnly, Member, Present
 from dllint.linking.source import SourceFile
 
 DEPTH = 8
@@ -45,34 +45,6 @@ _MOST_ELEMENTS = 200
 """The most items of the comprehensions of one test: one inside another is worked out for each item."""
 _MOST_ITEMS = 1000
 """The most items that a builtin may iterate."""
-
-
-class Present(NamedTuple):
-    """A value that is not None. `true` is its truth value; None if unknown."""
-
-    true: bool | None
-
-
-class Either(NamedTuple):
-    """One of several values, of which only the truth value is known: of `rows or 3` that it is true."""
-
-    true: bool
-
-
-@dataclass(frozen=True)
-class Member:
-    """What stands for a member of an enumeration: it equals itself alone, and nothing else is known of it."""
-
-    of: object
-    value: object
-
-
-VAGUE = (Present, Either)
-"""Values of which only that is known."""
-
-
-class _KeysOnly(dict[Any, Any]):
-    """A dict of which only the keys are known."""
 
 
 _NAMES: Mapping[str, Any] = {
@@ -97,7 +69,7 @@ PURE: Mapping[str, Callable[..., Any]] = {
     **{one.__name__: one for one in (callable, isinstance, issubclass, chr, divmod, ord)},
     # What these return is true even if there is nothing to iterate, so they are evaluated inside another builtin only.
     **{one.__name__: one for one in (enumerate, filter, map, reversed, zip)},
-    "type": lambda value: dict if isinstance(value, _KeysOnly) else type(value),
+    "type": lambda value: dict if isinstance(value, KeysOnly) else type(value),
     **dict.fromkeys(("id", "object"), lambda *given: Present(True)),
 }
 """Builtin functions that only inspect their arguments."""
@@ -272,11 +244,11 @@ class ClosedValues:
         if given is None:
             return ANY
         values = self._all([value for _, value in items], depth)
-        return done(_KeysOnly.fromkeys, given) if values is None else done(dict, zip(given, values, strict=True))
+        return done(KeysOnly.fromkeys, given) if values is None else done(dict, zip(given, values, strict=True))
 
     def _item(self, value: Any, index: Expr, depth: int) -> Any:
         """Return an item or a slice of a closed container; `ANY` if there is none."""
-        if not isinstance(value, (str, list, tuple, dict)) or isinstance(value, (*VAGUE, _KeysOnly)):
+        if not isinstance(value, (str, list, tuple, dict)) or isinstance(value, (*VAGUE, KeysOnly)):
             return ANY
         bounds = [index.lower, index.upper, index.step] if isinstance(index, Slice) else [index]
         given = self._all([Constant(None) if one is None else one for one in bounds], depth)
@@ -295,7 +267,7 @@ class ClosedValues:
     def pair(self, op: str, left: Any, right: Any) -> Any:
         if left is ANY or right is ANY or isinstance(left, Either) or isinstance(right, Either):
             return ANY
-        if isinstance(left, _KeysOnly) or isinstance(right, _KeysOnly):
+        if isinstance(left, KeysOnly) or isinstance(right, KeysOnly):
             return combined(op, left, right) if op in ("in", "not in", "is", "is not") else ANY
         if isinstance(left, Present) or isinstance(right, Present):
             # Of a `Present` only one thing is known: it is not None.
@@ -315,7 +287,7 @@ class ClosedValues:
             function = self.function(call.func.id)
             return ANY if function is None else self.returned(function, depth)
         values = self._arguments(call, depth)
-        if values is None or (call.func.id not in _OF_KEYS and any(isinstance(one, _KeysOnly) for one in values)):
+        if values is None or (call.func.id not in _OF_KEYS and any(isinstance(one, KeysOnly) for one in values)):
             return ANY
         return done(_bounded, PURE.get(call.func.id), values)
 

@@ -29,6 +29,7 @@ from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.bound_names import first_number, named, unpacked
+from dllint.project.item_draws import is_draw, replaces_index
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ _OF_PATHS = frozenset({"basename", "splitext", "relpath", "normpath"})
 
 _OF_TEXTS = _CONVERSIONS | OF_STRING | SPLITTING | PARTING | _OF_PATHS
 """The same for results computed from a field of a record."""
-
-_DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
-"""Last names of functions of random, numpy and torch that draw an integer, or one element of a list of integers."""
 
 _READS = frozenset({"load", "loads", "loadmat", "open"})
 """Last names of functions that read a file, or what it contains."""
@@ -129,21 +127,7 @@ class ItemIndex:
     @property
     def _instead(self) -> Set[str]:
         """The names of random numbers that are drawn in place of the index."""
-        return self._assigned(self.draws) if self.draws_index else frozenset()
-
-    def draws(self, expr: Expr) -> bool:
-        """Whether an expression draws a number in place of the index: not one below a constant, which may number the
-        entries of a small table."""
-        if isinstance(expr, Subscript) and expr.index == Constant(0):
-            # `torch.randint(size, (1,))[0]`
-            return self.draws(expr.value)
-        called = self.file.calls[expr.index] if isinstance(expr, CallRef) else None
-        if called is not None and isinstance(called.func, Attribute) and last_name(called.func) in ("item", "tolist"):
-            return self.draws(called.func.value)
-        if called is not None and last_name(called.func) == "int":
-            return any(self.draws(one.value) for one in called.args)
-        bounds = [one.value for one in called.args] if called is not None and self.is_draw(expr) else []
-        return any(not isinstance(bound, (Constant, Tuple)) for bound in bounds)
+        return self._assigned(replaces_index) if self.draws_index else frozenset()
 
     def _closed(self, names: set[str], fields: bool) -> set[str]:
         """The closure of `names` under assignment: with all names assigned from them."""
@@ -207,7 +191,7 @@ class ItemIndex:
 
     def _draws_numbers(self, expr: Expr, known: set[str]) -> bool:
         """Whether an expression draws several numbers in place of the index, where the names of draws are `known`."""
-        return isinstance(expr, CallRef) and self.is_draw(expr) and bool(known & self._assigned(self.is_draw))
+        return isinstance(expr, CallRef) and is_draw(expr, self.file) and bool(known & self._assigned(is_draw))
 
     def _aside(self, target: Expr) -> Set[str]:
         """The names among those that the index of an item is unpacked to which pick nothing, where another one does:
@@ -221,9 +205,9 @@ class ItemIndex:
     @cached_property
     def drawn(self) -> set[str]:
         """Names that hold a random number used to pick an item."""
-        return self._closed(self._assigned(self.is_draw), fields=False)
+        return self._closed(self._assigned(is_draw), fields=False)
 
-    def _assigned(self, meets: Callable[[Expr], bool]) -> set[str]:
+    def _assigned(self, meets: Callable[[Expr, SourceFile], bool]) -> set[str]:
         """The names that are assigned an expression which meets a condition."""
         return {
             event.target.id
@@ -231,21 +215,8 @@ class ItemIndex:
             if event.kind == "assign"
             and isinstance(event.target, Name)
             and event.value is not None
-            and meets(event.value)
+            and meets(event.value, self.file)
         }
-
-    def is_draw(self, expr: Expr) -> bool:
-        """Whether an expression draws a random number, or one random element."""
-        return isinstance(expr, CallRef) and last_name(self.file.calls[expr.index].func) in _DRAWS
-
-    def draws_several(self, expr: Expr) -> bool:
-        """Whether an expression draws several elements of what it is given first: `random.sample(self.rows, 4)`."""
-        if not isinstance(expr, CallRef):
-            return False
-        call = self.file.calls[expr.index]
-        last, plain = last_name(call.func), [one for one in call.args if one.keyword is None]
-        sized = len(plain) > 1 or any(one.keyword in ("size", "k") for one in call.args)
-        return bool(plain) and isinstance(call.func, Attribute) and sized and last in ("sample", "choices", "choice")
 
     def _numbers_items(self, iterable: Expr, known: set[str], fields: bool) -> bool:
         """Whether a loop iterates the index that is given, or what it names where it is an object, as `key.frames`; or
@@ -274,7 +245,7 @@ class ItemIndex:
                 return True
             case Subscript(CallRef(made), Constant()) if last_name(self.file.calls[made].func) == "divmod":
                 parts = [argument.value for argument in self.file.calls[made].args[:1]]
-            case Subscript(CallRef(), Constant(0)) if self.draws_index and self.draws(expr):
+            case Subscript(CallRef(), Constant(0)) if self.draws_index and replaces_index(expr, self.file):
                 return True
             case Subscript():
                 parts = (expr.index, expr.value) if fields else (expr.index,)
@@ -292,7 +263,7 @@ class ItemIndex:
                 parts = [argument.value for argument in self.file.calls[expr.index].args]
             case CallRef() if (entry := self.entry_asked(expr)) is not None:
                 parts = (entry.key, entry.container) if fields else (entry.key,)
-            case CallRef() if self.draws_index and self.draws(expr):
+            case CallRef() if self.draws_index and replaces_index(expr, self.file):
                 return True
             case CallRef() if fields and (self._is_own_call(expr) or self._reads(expr)):
                 parts = [argument.value for argument in self.file.calls[expr.index].args]

@@ -23,6 +23,7 @@ from dllint.inference.values import Site
 from dllint.libraries.copies import copied
 from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import names_in, walk
+from dllint.project.item_draws import draws_several, is_draw, replaces_index
 from dllint.project.item_index import Answers, ItemIndex, Lookup
 from dllint.project.worker_code import WorkerRun
 
@@ -61,10 +62,10 @@ class ItemRun(ItemIndex):
                 call = self.file.calls[expr.index]
                 if (entry := self.entry_asked(expr)) is not None:
                     found.append(entry)
-                elif self.draws_index and self.draws(expr) and call.args:
+                elif self.draws_index and replaces_index(expr, self.file) and call.args:
                     # `random.choice(rows)`
                     found.append(Lookup(expr, call.args[0].value, expr))
-                if self.draws_index and self.draws_several(expr):
+                if self.draws_index and draws_several(expr, self.file):
                     # `for row in random.sample(rows, 4)`
                     several = [expr, *(one.target for one in self.events if one.kind == "assign" and one.value == expr)]
                     elements = (target for target, iterable in self.loops if iterable in several)
@@ -193,7 +194,7 @@ class ItemRun(ItemIndex):
     @cached_property
     def drawing(self) -> list[Lookup]:
         """What the function looks up by a random number."""
-        return [one for one in self.lookups if self.derived(one.key, self.drawn) or self.draws_several(one.key)]
+        return [one for one in self.lookups if self.derived(one.key, self.drawn) or draws_several(one.key, self.file)]
 
     @cached_property
     def keyed(self) -> list[Lookup]:
@@ -210,7 +211,7 @@ class ItemRun(ItemIndex):
             for event in self.events:
                 if event.kind not in ("assign", "for") or event.value is None or event.target is None:
                     continue
-                if self.is_draw(event.value):
+                if is_draw(event.value, self.file):
                     # What is picked at random may be a small table: of noises, for example.
                     continue
                 parts = walk(event.value, self.file)

@@ -28,9 +28,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.libraries import contexts
-from dllint.libraries.contents import held_by
 from dllint.libraries.facets import LoaderApi
-from dllint.libraries.index import TENSOR_ITEMS, WRAPPERS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
@@ -322,46 +320,6 @@ class Loader:
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         found = self.world.knowledge.described(found) if self.api.forks else found
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
-
-    @property
-    def gives_only_tensors(self) -> bool:
-        """Whether every part of a batch is provably a tensor, because torch stacks the items of a TensorDataset."""
-        values = self.datasets()
-        return self.collates_by_default and bool(values) and all(map(self._is_of_tensors, values))
-
-    @property
-    def known_batches(self) -> int | None:
-        """How many batches an epoch has at most, where libraries give the datasets; None if that is not known."""
-        sizes = [self._known_items(value) for value in self.datasets()]
-        given = self.argument("batch_size")
-        items = [one.value for one in given.values if isinstance(one, Const) and isinstance(one.value, int)]
-        size = min((one for one in items if one > 0), default=1 if given.absent and not given.values else 0)
-        most = max((one for one in sizes if one is not None), default=0)
-        return -(-most // size) if sizes and None not in sizes and size else None
-
-    def _known_items(self, value: Value) -> int | None:
-        if not isinstance(value, Instance) or not isinstance(value.of, External):
-            return None
-        name = canonical(value.of.name)
-        if name not in WRAPPERS:
-            return TENSOR_ITEMS.get(name) or None
-        inside = [self._known_items(one) for one in held_by(self.world, value)]
-        return sum(one or 0 for one in inside) if inside and None not in inside else None
-
-    @property
-    def collates_by_default(self) -> bool:
-        """Whether torch's default collate function makes the batches."""
-        collate = self.argument("collate_fn")
-        return collate.absent and not collate.values
-
-    def _is_of_tensors(self, value: Value) -> bool:
-        if not isinstance(value, Instance) or not isinstance(value.of, External):
-            return False
-        name = canonical(value.of.name)
-        if name in TENSOR_ITEMS:
-            return True
-        inside = [one for one in held_by(self.world, value) if isinstance(one, Instance)] if name in WRAPPERS else []
-        return bool(inside) and all(map(self._is_of_tensors, inside))
 
     def _called_on(self, caller: Caller) -> Values:
         """The receivers of a call of the method that makes the loader."""

@@ -114,15 +114,23 @@ class OutsideAttributes:
             return
         if isinstance(base, Name) and base.id in _OWN and not wrapped:
             return
+        if isinstance(base, Attribute) and not _is_made(file, store.scope, base):
+            # It may hold an object that was made elsewhere, long before.
+            return
         at = store.event.span.start
         for value in self.world.values.evaluate(base, Site(file, store.scope, store.event.region, at, None)):
             if isinstance(value, Instance):
                 for one in held_by(self.world, value) if wrapped else (value,):
                     if isinstance(one, Instance) and (isinstance(one.of, Class) or one.call >= 0):
                         found = Assigned(store.key, file, store, one)
-                        # An attribute may hold an object that was made elsewhere, long before.
                         if isinstance(base, Name) or (found.at_once and isinstance(one.of, Class)):
                             yield found
+
+
+def _is_made(file: SourceFile, scope: int, attribute: Attribute) -> bool:
+    """Whether a function assigns the result of a call to an attribute: `self.data = Data()`."""
+    events = file.scopes[scope].events_of("assign")
+    return any(one.target == attribute and isinstance(one.value, CallRef) for one in events)
 
 
 def _is_replaced(file: SourceFile, store: Store) -> bool:

@@ -13,7 +13,6 @@ from dllint.facts.nodes import (
     Comprehension,
     Constant,
     Element,
-    FString,
     List,
     Name,
     Opaque,
@@ -24,6 +23,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.folding import is_text
 from dllint.inference.values import Const, Display, External, Function, Instance, Site, Value
 from dllint.linking.bindings import Binding
 from dllint.linking.source import last_name
@@ -38,8 +38,6 @@ _SEVERAL_NUMBERS = frozenset({"range", "trange", "arange", "count", "randint", "
 """Last names of functions that return integers."""
 _CHOOSING = frozenset({"choice", "choices", "sample"})
 """Last names of functions that return some of what they are given, or of the numbers below it."""
-_TEXTS = frozenset({"str", "format", "join", "basename", "splitext"})
-"""Last names of functions that return texts."""
 
 
 class ViewIndices:
@@ -76,31 +74,13 @@ class ViewIndices:
         values = self.world.values.evaluate(index, site)
         return bool(values) and all(isinstance(one, Const) and type(one.value) is int for one in values)
 
-    def is_text(self, index: Expr, site: Site, depth: int = 0) -> bool:
+    def is_text(self, index: Expr, site: Site) -> bool:
         """Whether an index is a text, which only a dict has as a key, or an archive or a structured array as a
         field."""
-        if limits.COUNTING_DEPTH.exceeded(depth):
-            return False
-        match index:
-            case Constant(text):
-                return isinstance(text, str)
-            case FString():
-                return True
-            case BinOp("+", left, right):
-                return self.is_text(left, site, depth + 1) or self.is_text(right, site, depth + 1)
-            case BinOp("%", left, _):
-                return self.is_text(left, site, depth + 1)
-            case CallRef(call):
-                return last_name(site.file.calls[call].func) in _TEXTS
-            case Name(name):
-                found = self.world.symbols.lookup(name, site)
-                return bool(found) and all(
-                    binding.kind == "value"
-                    and binding.expr is not None
-                    and self.is_text(binding.expr, where, depth + 1)
-                    for binding, where in found
-                )
-        return False
+        if isinstance(index, CallRef) and site.file.calls[index.index].func == Name("str"):
+            return True
+        values = self.world.values.evaluate(index, site)
+        return bool(values) and all(map(is_text, values))
 
     def _lists_numbers(self, expr: Expr, site: Site, depth: int) -> bool:
         """Whether what a loop goes through are numbers, or the keys of a dict, which are no lists either."""

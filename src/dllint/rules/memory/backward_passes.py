@@ -71,11 +71,9 @@ def summed(file: SourceFile, scope: int) -> list[tuple[Expr, Expr, Event]]:
 
 def _parts(expr: Expr, added: bool = False) -> Iterator[Expr]:
     """Yield the terms of a sum, without constant factors."""
-    if isinstance(expr, BinOp) and expr.op in ("+", "-"):
-        yield from _parts(expr.left, True)
-        yield from _parts(expr.right, True)
-    elif added:
-        yield from (one for one in _factors(expr) if not isinstance(one, Constant))
+    terms = list(_terms(expr))
+    for term in terms if added or len(terms) > 1 else ():
+        yield from (one for one in _factors(term) if not isinstance(one, Constant))
 
 
 def is_term(file: SourceFile, scope: int, target: Expr, whole: Expr) -> bool:
@@ -87,7 +85,7 @@ def is_term(file: SourceFile, scope: int, target: Expr, whole: Expr) -> bool:
         if one.target != whole or one.value is None:
             continue
         for term in _terms(one.value):
-            factors = list(_numerators(term))
+            factors = list(_factors(term, divisors=False))
             if target in factors and not any(other in computed for other in factors if other != target):
                 return True
     return False
@@ -101,18 +99,10 @@ def _terms(expr: Expr) -> Iterator[Expr]:
         yield expr
 
 
-def _numerators(expr: Expr) -> Iterator[Expr]:
+def _factors(expr: Expr, divisors: bool = True) -> Iterator[Expr]:
     if isinstance(expr, BinOp) and expr.op in ("*", "/"):
-        yield from _numerators(expr.left)
-        yield from _numerators(expr.right) if expr.op == "*" else ()
-    else:
-        yield expr
-
-
-def _factors(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, BinOp) and expr.op in ("*", "/"):
-        yield from _factors(expr.left)
-        yield from _factors(expr.right)
+        yield from _factors(expr.left, divisors)
+        yield from _factors(expr.right, divisors) if divisors or expr.op == "*" else ()
     else:
         yield expr
 

@@ -30,6 +30,7 @@ class Names:
     Attributes:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
+        positions: the names that a loop unpacks a batch to, each with its position.
         tensors: names of parts that provably are tensors.
         entries: names of entries of a batch, each with the entry: `labels = batch["labels"]`.
         counters: names of numbers that loops count.
@@ -49,6 +50,7 @@ class Names:
         self.frame = frame
         self.whole: set[str] = set()
         self.parts: set[str] = set()
+        self.positions: dict[str, int] = {}
         self.tensors: set[str] = set()
         self.entries: dict[str, Expr] = {}
         self.counters: set[str] = set()

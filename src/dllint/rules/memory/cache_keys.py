@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Slice
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, Const, Instance, Site
+from dllint.inference.folding import is_text
+from dllint.inference.values import Class, Instance, Site
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.folders import is_folder
@@ -42,7 +43,7 @@ def varies_by_item(world: World, run: ItemRun, key: Expr | None, value: Instance
 def _is_text(world: World, run: ItemRun, expr: Expr) -> bool:
     """Whether an expression is a text, whose `%` inserts values: `"%d_%d" % (video, frame)`."""
     values = world.values.evaluate(expr, Site(run.file, run.scope, 0, (0, 0), run.run.frame))
-    return bool(values) and all(isinstance(one, Const) and isinstance(one.value, str) for one in values)
+    return bool(values) and all(map(is_text, values))
 
 
 def _is_length(world: World, run: ItemRun, expr: Expr, value: Instance) -> bool:

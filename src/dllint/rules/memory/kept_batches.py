@@ -23,11 +23,12 @@ from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import names_in
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
-from dllint.project.prepared_loaders import prepared_loaders
+from dllint.project.prepared_loaders import prepared_loaders, rebatched_loaders
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.item_fields import is_tensor, may_be_text
+from dllint.rules.memory.default_batches import gives_only_tensors, is_tensor, known_batches
+from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ class Batches:
         project = self.project
         self._all = {(one.file.path, one.call): one for one in project.loaders}
         with_workers = {key: one for key, one in self._all.items() if project.regimes(one)}
-        # What moves every batch to a device keeps no descriptors.
-        for made in prepared_loaders(self.world) if with_workers else ():
+        # What moves every batch to a device, or makes another of it, keeps no descriptors.
+        for made in (*prepared_loaders(self.world), *rebatched_loaders(self.world)) if with_workers else ():
             with_workers.pop(made, None)
         for name, how in _COLLECTING.items():
             self._any_workers = how == "cycle"
@@ -163,7 +164,7 @@ class Batches:
                 whole = isinstance(expr.element, Name) and expr.element.id in body.whole
                 unclear = not joined and not whole and not isinstance(expr.element, CallRef)
                 for loader in self.loaders(iterable, site):
-                    if not unclear or loader.gives_only_tensors:
+                    if not unclear or gives_only_tensors(self.project, loader):
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
 
     def _unpacked(self, expr: Expr, file: SourceFile, scope: int, event: Event) -> Iterator[KeptBatch]:
@@ -221,16 +222,8 @@ class Batches:
         return []
 
 
-def unwrapped(target: Expr | None, iterable: Expr | None, file: SourceFile) -> Expr | None:
-    """What a loop binds to a batch: `images, labels` of `for i, (images, labels) in enumerate(loader)`."""
-    while isinstance(iterable, CallRef) and (call := file.calls[iterable.index]).args:
-        last = last_name(call.func)
-        if last == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
-            target = target.elements[1]
-        elif last not in AROUND_ITERABLES or last == "zip":
-            break
-        iterable = call.args[0].value
-    return target
+def _is_whole(body: Body, kept: Kept) -> bool:
+    return isinstance(kept.expr, Name) and kept.expr.id in body.whole
 
 
 def bind(body: Body, target: Expr, iterable: Expr) -> None:
@@ -249,6 +242,7 @@ def bind(body: Body, target: Expr, iterable: Expr) -> None:
         body.whole.add(target.id)
     elif isinstance(target, (Tuple, List)):
         body.parts.update(names_in(target, body.file))
+        body.positions = {one.id: at for at, one in enumerate(target.elements) if isinstance(one, Name)}
 
 
 class _Loop(Body):
@@ -300,23 +294,24 @@ class _Loop(Body):
                 continue
             unclear, key = body.is_unclear(one), body.entry(one)
             for loader in loaders:
-                if unclear and not loader.gives_only_tensors and not self._is_tensor_of(loader, body, one):
+                if unclear and not self._is_tensor(loader, body, one):
                     continue
-                if unclear and (loader.known_batches or _MANY) < _MANY and self._begins_with_loop(one):
+                few = (known_batches(self.batches.project, loader) or _MANY) < _MANY
+                if few and not _is_whole(body, one) and self._begins_with_loop(one):
                     continue
                 if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
-                kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
+                kept = None if _is_whole(body, one) else one.expr
                 inside = body.inside_of(one)
                 places = (one.span, one.statement, inside or kept, one.value_span if inside is None else None)
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
 
-    def _is_tensor_of(self, loader: Loader, body: Body, kept: Kept) -> bool:
-        """Whether what is kept is a part of the batch by its position, where the items show a number or an array."""
-        target = unwrapped(self.event.target, self.event.value, self.file)
-        if body is not self or not isinstance(target, (Tuple, List)) or kept.expr not in target.elements:
-            return False
-        return is_tensor(self.batches.project, loader, target.elements.index(kept.expr))
+    def _is_tensor(self, loader: Loader, body: Body, kept: Kept) -> bool:
+        """Whether the items of the loader show that what is kept of a batch is a tensor."""
+        project, position = self.batches.project, None
+        if body is self and isinstance(kept.expr, Name):
+            position = self.positions.get(kept.expr.id)
+        return gives_only_tensors(project, loader) or (position is not None and is_tensor(project, loader, position))
 
     def _begins_with_loop(self, kept: Kept) -> bool:
         """Whether each pass over the loader fills a new container."""
