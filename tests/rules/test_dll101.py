@@ -1001,6 +1001,9 @@ def train(rank, rows):
 
 STARTERS = {"spawn": mp.spawn}
 
+def chosen():
+    return mp.spawn
+
 class Launcher:
     make = mp.get_context("spawn").Process
 
@@ -1025,6 +1028,7 @@ if __name__ == "__main__":
         "start = mp.spawn\n    other = start\n    other(train, args=(rows,), nprocs=2)",
         'STARTERS["spawn"](train, args=(rows,), nprocs=2)',
         "Launcher(mp.spawn).run(rows)",
+        "chosen()(train, args=(rows,), nprocs=2)",
         "Launcher.make(target=train, args=(0, rows)).start()",
     ],
 )

@@ -181,6 +181,13 @@ class Meter:
 FOUND["a meter that takes losses by keyword"] = METER + loop(
     LOSS, BACKWARD, "meter.update(loss=loss, steps=3)  # DLL310", before="meter = Meter()", after="return meter"
 )
+FOUND["a meter that looks its sums up"] = METER.replace(
+    """            if name not in self.sums:
+                self.sums[name] = 0
+            self.sums[name] += values[name]
+""",
+    "            self.sums[name] = self.sums.get(name, 0) + values[name]\n",
+) + loop(LOSS, BACKWARD, "meter.update(loss=loss)  # DLL310", before="meter = Meter()", after="return meter")
 FOUND["the mean of a part of the output"] = loop(
     "output = model(x)",
     "first, second = torch.mean(output[0]), torch.mean(output[1])",
@@ -189,6 +196,8 @@ FOUND["the mean of a part of the output"] = loop(
     "total += first  # DLL310",
 )
 SILENT = {
+    "the last of each name": METER.replace("self.sums[name] += values[name]", "self.sums[name] = values[name]")
+    + loop(LOSS, BACKWARD, "meter.update(loss=loss)", before="meter = Meter()", after="return meter"),
     "a meter that takes numbers by keyword": METER
     + loop(LOSS, BACKWARD, "meter.update(loss=loss.item(), steps=3)", before="meter = Meter()", after="return meter"),
     "a meter that adds numbers": METER.replace("values[name]\n", "float(values[name])\n")

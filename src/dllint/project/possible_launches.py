@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
+from dllint.facts.aliases import result_name
 from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.names import called_as
@@ -37,7 +38,8 @@ def _plausible(world: World, file: SourceFile, index: int, names: Set[str]) -> b
     func = file.calls[index].func
     if isinstance(func, CallRef):
         inner = file.calls[func.index].func
-        return isinstance(inner, (Name, Attribute)) and last_name(inner) in _CALLED_RESULTS
+        name = last_name(inner) if isinstance(inner, (Name, Attribute)) else ""
+        return name in _CALLED_RESULTS or result_name(name) in names
     if isinstance(func, Attribute) and func.attr in _POOL_METHODS:
         return (
             bool(_PROCESS_MODULES & file.imported_packages())

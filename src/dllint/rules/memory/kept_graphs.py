@@ -186,9 +186,13 @@ class KeptGraphs:
         if event.target is None or added is None or event.kind != "assign":
             return
         if not isinstance(event.detail, Operator):
-            if not isinstance(added, BinOp) or added.op != "+" or event.target not in (added.left, added.right):
+            if not isinstance(added, BinOp) or added.op != "+":
                 return
-            added, span = (added.right if added.left == event.target else added.left), None
+            sides = ((added.left, added.right), (added.right, added.left))
+            found = [other for one, other in sides if _is_value_of(event.target, one, flow.file)]
+            if not found:
+                return
+            added, span = found[0], None
         elif event.detail.op != "+":
             return
         if not flow.carries(added) or event.target in flow.carrying:
@@ -283,7 +287,8 @@ class KeptGraphs:
             tests = (file.facts.regions[one].expr for one in file.regions(event.region))
             if Compare(root, (("is", Constant(None)),)) in tests or makes_missing(event, file):
                 continue
-            added = isinstance(event.value, BinOp) and container in (event.value.left, event.value.right)
+            sides = (event.value.left, event.value.right) if isinstance(event.value, BinOp) else ()
+            added = any(_is_value_of(container, one, file) for one in sides)
             if any(one in (container, root) for one in bound) and not (added and event.target == container):
                 return False
         return True
@@ -298,3 +303,13 @@ class KeptGraphs:
             if isinstance(value, Instance) and not isinstance(value.of, External):
                 return False
         return True
+
+
+def _is_value_of(target: Expr, expr: Expr, file: SourceFile) -> bool:
+    """Whether an expression reads what an assignment replaces: `total`, or `sums.get(name, 0)` of `sums[name]`."""
+    if expr == target:
+        return True
+    call = file.calls[expr.index] if isinstance(expr, CallRef) else None
+    if call is None or not isinstance(target, Subscript) or len(call.args) != 2:
+        return False
+    return call.func == Attribute(target.value, "get") and call.args[0].value == target.index
