@@ -26,6 +26,16 @@ def outside_git() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def strangers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Two projects beside the directories of the tests, which therefore are none of one project: a check does not look
+    for imports in what hundreds of other tests have written."""
+    for name in ("stranger", "other_stranger"):
+        directory = tmp_path_factory.getbasetemp() / name
+        directory.mkdir(exist_ok=True)
+        (directory / "pyproject.toml").touch()
+
+
 @pytest.fixture(scope="session")
 def commit_all(outside_git: dict[str, str]) -> Callable[[Path], None]:
     """Puts all that a directory holds under version control, whatever git is configured to do elsewhere."""
