@@ -55,6 +55,27 @@ WORKERS = "loader:\n  num_workers: 3\n"
         pytest.param({"train.py": DEFAULT}, set(), id="only a default of Python, and no file with workers"),
         pytest.param({"train.py": DEFAULT, "conf/a.json": '{"num_workers": 3}'}, {"DLL201"}, id="a default of Python"),
         pytest.param({"train.py": DEFAULT, "conf/a.json": '{"data": "num_workers"}'}, set(), id="no key"),
+        pytest.param(
+            {"train.py": DEFAULT, "defaults.py": 'DEFAULTS = {"a": {"num_workers": 3}}\n'},
+            {"DLL201"},
+            id="a dict has workers",
+        ),
+        pytest.param(
+            {"train.py": DEFAULT, "defaults.py": "DEFAULTS = dict(num_workers=3)\n"}, {"DLL201"}, id="a call of dict"
+        ),
+        pytest.param(
+            {"train.py": DEFAULT, "defaults.py": 'DEFAULTS = {}\nDEFAULTS["num_workers"] = 3\n'},
+            {"DLL201"},
+            id="an entry that is set",
+        ),
+        pytest.param(
+            {"train.py": DEFAULT, "defaults.py": 'DEFAULTS = {"num_workers": 0}\n'}, set(), id="a dict has no workers"
+        ),
+        pytest.param(
+            {"train.py": DEFAULT, "defaults.py": "def make(num_workers):\n    return make(num_workers=3)\n"},
+            set(),
+            id="only an argument",
+        ),
     ],
 )
 def test_an_unpacked_mapping_may_give_workers(

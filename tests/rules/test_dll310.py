@@ -188,6 +188,17 @@ FOUND["a meter that looks its sums up"] = METER.replace(
 """,
     "            self.sums[name] = self.sums.get(name, 0) + values[name]\n",
 ) + loop(LOSS, BACKWARD, "meter.update(loss=loss)  # DLL310", before="meter = Meter()", after="return meter")
+FOUND["as many steps as an option says"] = """
+def train(model, criterion, args):
+    batches = iter(loader)
+    total = 0
+    for step in range(args.steps):
+        x, y = next(batches)
+        loss = criterion(model(x), y)
+        loss.backward()
+        total += loss  # DLL310
+    return total
+"""
 FOUND["the mean of a part of the output"] = loop(
     "output = model(x)",
     "first, second = torch.mean(output[0]), torch.mean(output[1])",

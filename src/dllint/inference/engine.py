@@ -40,7 +40,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.expressions import stored_attributes, writes_key
+from dllint.linking.expressions import stored_attributes, use_as_key
 from dllint.linking.implicit_calls import add_implicit_calls, common_to
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.reads import ReadOfProject
@@ -143,7 +143,7 @@ class World:
         self._stored_under: dict[str, dict[str, None]] | None = None
         self._defined: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._classes: list[Class] | None = None
-        self._written_keys: dict[str, bool] = {}
+        self._written_keys: dict[str, set[str]] = {}
 
     # Indices
 
@@ -258,9 +258,17 @@ class World:
 
     def writes_key(self, name: str) -> bool:
         """Whether the project uses the name as a keyword argument, dict key, item key or attribute."""
+        return bool(self._uses_as_key(name))
+
+    def fills_key(self, name: str) -> bool:
+        """Whether a dict of the project has an entry of that name whose value is not 0."""
+        return "filled" in self._uses_as_key(name)
+
+    def _uses_as_key(self, name: str) -> set[str]:
         found = self._written_keys.get(name)
         if found is None:
-            found = self._written_keys[name] = any(writes_key(file.raw, name) for file in self.files.values())
+            uses: set[str] = {use_as_key(file.raw, name) for file in self.files.values()}
+            found = self._written_keys[name] = uses - {""}
             self.reads.keys.add(name)
         return found
 

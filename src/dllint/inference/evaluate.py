@@ -7,6 +7,7 @@ query has no values at the point of recursion, and results computed from it are 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -166,6 +167,8 @@ class Evaluator:
             starred = self.world.imports.star(site.file, name)
             if starred is not None:
                 return starred
+            if name == "__file__":
+                return (constant(os.path.join(self.world.settings.root, site.file.path)),)
             if name in self.world.knowledge.builtins:
                 return (External(name),)
             return self.world.imports.from_outside(site.file, name) or (UNKNOWN,)

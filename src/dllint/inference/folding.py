@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 from dllint.inference import limits
@@ -124,4 +125,4 @@ def _constructor(name: External) -> bool:
 
 
 def _constant(result: Any) -> Value:
-    return constant(result) if isinstance(result, (bool, int, float, str)) else UNKNOWN
+    return constant(result) if isinstance(result, (bool, int, float, str, PurePath)) else UNKNOWN

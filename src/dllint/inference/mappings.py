@@ -398,6 +398,10 @@ class Mappings:
                 return (value,)
             if isinstance(value, Display):
                 return self.lists.item(value, key)
+            if isinstance(value, Const) and isinstance(value.value, tuple):
+                # `path.parents[1]`
+                at = value.value[key.value : key.value + 1] if isinstance(key.value, int) else ()
+                return (const(at[0]),) if at else (UNKNOWN,)
         if isinstance(key, Const) or is_member(key):
             found = self.in_value(value, key.value if isinstance(key, Const) else key)
             if found is not None:

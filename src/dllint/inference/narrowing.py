@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import PurePath
 
 from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not, Tuple
 from dllint.facts.schema import Event, Expr
@@ -230,6 +231,8 @@ def _is_constant_of(value: Const, wanted: Values) -> bool | None:
     own = {base.__name__ for base in type(value.value).__mro__}
     if any(isinstance(one, External) and one.name in own for one in wanted):
         return True
+    if isinstance(value.value, PurePath) and any(isinstance(one, External) and one.name in _PATHS for one in wanted):
+        return True
     # An external name may stand for several classes (`six.string_types`) or an abstract one, but hardly for None's.
     others = (
         isinstance(one, Class) or one.name in _PLAIN or (value.value is None and _is_concrete(one))
@@ -246,5 +249,6 @@ def _is_concrete(cls: Value) -> bool:
     return isinstance(cls, External) and not cls.name.startswith(_BY_METHODS)
 
 
+_PATHS = frozenset({"pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "os.PathLike"})
 _PLAIN = frozenset({"list", "tuple", "set", "dict", "str", "bytes", "int", "float", "bool"})
 _BY_METHODS = ("abc.", "collections.abc.", "numbers.", "typing.", "typing_extensions.")

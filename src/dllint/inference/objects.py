@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from pathlib import PurePath
 
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Annotation
@@ -39,6 +40,8 @@ from dllint.linking.assignments import Spread, Store
 from dllint.linking.derivations import annotated_in
 from dllint.linking.source import SourceFile
 
+_OF_PATHS = frozenset({"parent", "name", "stem", "suffix"})
+"""Attributes of a path of pathlib that its text decides."""
 _END = (1 << 31, 0)
 """A position after all statements of a scope."""
 
@@ -80,6 +83,10 @@ class Objects:
             if name in value.names:
                 return self.world.mappings.item(value, const(value.names.index(name)))
             return (External(f"{named_tuples.OBJECT if value.names else 'list()'}.{name}"),)
+        if isinstance(value, Const) and isinstance(value.value, PurePath):
+            if name == "parents":
+                return (const(tuple(value.value.parents)),)
+            return (const(getattr(value.value, name)) if name in _OF_PATHS else External(f"pathlib.Path().{name}"),)
         if (isinstance(value, Const) and isinstance(value.value, str)) or isinstance(value, Pattern):
             return (External(f"str().{name}"),)
         if isinstance(value, Partial):

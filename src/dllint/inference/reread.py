@@ -14,7 +14,7 @@ from typing import Any
 from dllint.facts.schema import Event, Scope
 from dllint.inference.flows import Place, Ways
 from dllint.inference.reread_flows import RereadFlows
-from dllint.linking.expressions import stored_attributes, writes_key
+from dllint.linking.expressions import stored_attributes, use_as_key
 from dllint.linking.matched import Different
 from dllint.linking.reads import ALL, STORING, WHOLE, ReadOfProject, Reads
 from dllint.linking.source import SourceFile
@@ -84,7 +84,7 @@ class Reread(RereadFlows):
             require(all(was.get(name) == now.get(name) for name in names))
         targets = [{target for _, target in file.aliases} for file in (old, new)]
         require(all((name in targets[0]) == (name in targets[1]) for name in project.aliased))
-        require(all(writes_key(old, name) == writes_key(new, name) for name in project.keys))
+        require(all(use_as_key(old, name) == use_as_key(new, name) for name in project.keys))
         self._compare_flows(project, "changes" in reads.asked)
 
     @staticmethod

@@ -34,7 +34,7 @@ from dllint.inference.values import (
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.libraries.evaluated_names import evaluated
-from dllint.libraries.formatted_texts import formatted, joined_path
+from dllint.libraries.formatted_texts import formatted
 from dllint.libraries.iterables import empty_set, next_element, read_up_as_sequence
 from dllint.libraries.numbers import converted, extreme, length, reduced, summed
 from dllint.linking.assignments import whose_dict
@@ -352,7 +352,6 @@ RESULTS: dict[str, Handler] = {
     "reversed": read_up_as_sequence,
     "iter": read_up_as_sequence,
     "next": next_element,
-    "os.path.join": joined_path,
     "str().format": formatted,
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
     "deepspeed.add_config_arguments": first_argument,

@@ -50,14 +50,3 @@ def _filled(text: Value, plain: list[Any], count: int) -> Value:
         return constant(text.value.format(*plain))
     inner = "".join(piece[0] for piece in pieces[1 : fields[-1] + 1])
     return Pattern(pieces[0][0], "".join(piece[0] for piece in pieces[fields[-1] + 1 :]), inner)
-
-
-def joined_path(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `os.path.join(folder, name)` gives."""
-    pieces: list[str] = []
-    for argument in file.calls[index].args:
-        values = world.values.evaluate(argument.value, site) if argument.keyword is None else ()
-        if len(values) != 1 or not isinstance(values[0], Const) or not isinstance(values[0].value, str):
-            return None
-        pieces.append(values[0].value)
-    return (constant("/".join(pieces)),) if pieces else None

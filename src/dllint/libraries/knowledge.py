@@ -35,6 +35,7 @@ from dllint.libraries import (
     hydra,
     index,
     named_tuples,
+    paths,
     ray,
     registries,
     replaced_fields,
@@ -131,6 +132,7 @@ class Libraries:
         self.given_back = GivenBack()
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
+            **paths.RESULTS,
             **texts.RESULTS,
             **without_results.RESULTS,
             **hydra.RESULTS,

@@ -10,12 +10,12 @@ from dllint.documents import parse_json, parse_toml
 from dllint.facts.nodes import Attribute
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, constant
+from dllint.inference.values import CHOSEN, UNKNOWN, Data, Site, Value, Values, constant
 from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.configuration_files import SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.paths import project_file, written_path
 from dllint.linking.source import SourceFile
-from dllint.reading import is_file
 
 _PARSERS = (
     *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
@@ -66,18 +66,20 @@ class DataFiles:
             **dict.fromkeys(("open", "omegaconf.OmegaConf.load"), self._open),
             **dict.fromkeys(_PARSERS, self._parse),
             "open().read": self._read,
-            **dict.fromkeys(("pathlib.Path().read_text", "pathlib.Path().read_bytes"), self._read_path),
+            **dict.fromkeys(
+                (f"pathlib.Path().{name}" for name in ("open", "read_text", "read_bytes")), self._read_path
+            ),
         }
 
     def _open(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
         """Return the value of `open(path)`: the parsed file if it is a configuration file of the project."""
-        found: list[Value] = []
-        for value in first_argument(world, file, index, site) or ():
-            if isinstance(value, Const) and isinstance(value.value, str) and value.value.endswith(SUFFIXES):
-                path = self._find(file.path, value.value)
-                if path is not None:
-                    found.append(Data(path, ()))
-        return tuple(found) or None
+        return self._at_paths(world, file, first_argument(world, file, index, site) or ())
+
+    @staticmethod
+    def _at_paths(world: Engine, file: SourceFile, values: Values) -> Values | None:
+        named = [value for value in values if (written_path(value) or "").endswith(SUFFIXES)]
+        found = (project_file(world, file.path, value) for value in named)
+        return tuple(Data(path, ()) for path in found if path is not None) or None
 
     @staticmethod
     def _read(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -87,16 +89,11 @@ class DataFiles:
         return tuple(value for value in found if isinstance(value, Data)) or None
 
     def _read_path(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """Return the value of `Path("options.json").read_text()`."""
+        """Return the value of `Path("options.json").read_text()` and `Path("options.json").open()`."""
         func = file.calls[index].func
-        found: list[Value] = []
-        for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
-            if isinstance(value, Instance) and value.file is not None and value.call >= 0:
-                found += (
-                    self._open(world, value.file, value.call, world.call_site(value.file, value.call, value.frame))
-                    or ()
-                )
-        return tuple(found) or None
+        return self._at_paths(
+            world, file, world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+        )
 
     @staticmethod
     def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -169,13 +166,3 @@ class DataFiles:
             except (ValueError, RecursionError):
                 self._loaded[path] = None
         return self._loaded[path]
-
-    def _find(self, importer: str, name: str) -> str | None:
-        """Return the path of a file named by a relative path: beside the program, or at the top of the project."""
-        if os.path.isabs(name):
-            return None
-        for base in (os.path.dirname(importer), self.world.settings.root):
-            path = os.path.normpath(os.path.join(base, name))
-            if is_file(path):
-                return path
-        return None

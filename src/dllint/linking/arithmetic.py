@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 ANY: Any = object()
@@ -82,6 +83,8 @@ def done(function: Callable[..., Any] | None, *given: Any) -> Any:
 
 
 def _stays_small(op: str, left: Any, right: Any) -> bool:
+    if isinstance(left, PurePath) or isinstance(right, PurePath):
+        return op == "/"
     if isinstance(left, str):
         return (op == "+" and isinstance(right, str)) or (op == "%" and not _WIDE.search(left))
     if not all(isinstance(one, (int, float)) and abs(one) < _LARGEST for one in (left, right)):

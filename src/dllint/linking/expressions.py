@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Dict, Name
 from dllint.facts.schema import Expr
@@ -57,20 +58,28 @@ def summands(expr: Expr) -> list[Expr]:
     return [expr]
 
 
-def writes_key(file: SourceFile, name: str) -> bool:
-    """Whether the file has a call, dict, item or attribute with that name as a keyword or key."""
+def use_as_key(file: SourceFile, name: str) -> Literal["", "named", "filled"]:
+    """How a file uses a name as a keyword or key: "filled" if a dict has an entry of that name that is not 0, "named"
+    for the keyword of a call, an attribute or any other item; empty if it does not."""
     key = Constant(name)
-    if any(argument.keyword == name for call in file.calls for argument in call.args):
-        return True
-    if any(store.key in (name, key) for scope in range(len(file.scopes)) for store in file.stores(scope)):
-        return True
+    calls = file.calls
+    stores = [store for scope in range(len(file.scopes)) for store in file.stores(scope) if store.key in (name, key)]
     values = [event.value for scope in file.scopes for event in scope.events if event.value is not None]
-    values += [argument.value for call in file.calls for argument in call.args]
-    return any(
-        isinstance(part, Dict) and any(one == key for one, _ in part.items)
-        for value in values
-        for part in without_calls(value)
-    )
+    values += [argument.value for call in calls for argument in call.args]
+    entries = [
+        value
+        for whole in values
+        for part in without_calls(whole)
+        if isinstance(part, Dict)
+        for one, value in part.items
+        if one == key
+    ]
+    given = [(call.func, one.value) for call in calls for one in call.args if one.keyword == name]
+    filled = [*entries, *(value for func, value in given if func == Name("dict"))]
+    filled += [store.value for store in stores if store.key == key and store.value is not None]
+    if any(one != Constant(0) for one in filled):
+        return "filled"
+    return "named" if stores or entries or given else ""
 
 
 def stored_attributes(file: SourceFile, scope: int) -> Iterator[tuple[str, str]]:

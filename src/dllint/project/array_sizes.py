@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,9 @@ from dllint.facts.schema import Expr
 from dllint.inference.values import Const, Display, External, Site
 from dllint.libraries.facets import Maker
 from dllint.libraries.numpy import ITEM_BYTES
+from dllint.libraries.paths import project_file
 from dllint.libraries.torch import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.project.counting import whole_number
-from dllint.reading import is_file
 from dllint.reading import size as file_size
 
 if TYPE_CHECKING:
@@ -32,12 +31,9 @@ class ArraySizes:
         if path is None:
             return None
         for value in self.world.values.evaluate(path, site):
-            if isinstance(value, Const) and isinstance(value.value, str) and not os.path.isabs(value.value):
-                for base in (os.path.dirname(site.file.path), self.world.settings.root):
-                    path_there = os.path.join(base, value.value)
-                    found = file_size(path_there) if is_file(path_there) else None
-                    if found is not None:
-                        return found
+            found = project_file(self.world, site.file.path, value)
+            if found is not None:
+                return file_size(found)
         return None
 
     def count(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.inference import fields, limits
+from dllint.inference.answers import Table
 from dllint.inference.unions import union
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Site, Value, Values
 from dllint.libraries.contents import held_by
@@ -40,6 +41,7 @@ class Datasets:
     def __init__(self, world: World) -> None:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
+        self._inner: Table[Values] = {}
         self._pieces = Pieces(world, self.kept, self.dropped)
         self.construction = Construction(world)
         self.releases = Releases(world, self.construction.of_class)
@@ -123,8 +125,11 @@ class Datasets:
     def _is_certain(self, value: Value) -> bool:
         return isinstance(value, Instance) and isinstance(value.of, Class) and self.derives(value.of)
 
-    def _wrapped(self, value: Instance) -> Iterator[Value]:
+    def _wrapped(self, value: Instance) -> Values:
         """Datasets that a dataset of the project, or its external base class, keeps as attributes."""
+        return self.world.memory.remember(self._inner, value, lambda: tuple(self._find_wrapped(value)), ())
+
+    def _find_wrapped(self, value: Instance) -> Iterator[Value]:
         parts = [part for kept in self.kept(value) for part in kept.values]
         for part in (*parts, *held_by(self.world, value)):
             for one in self.world.mappings.flattened(part):

@@ -153,7 +153,15 @@ class KeptGraphs:
             return not isinstance(iterable, (List, Tuple, Constant))
         site = Site(file, scope, entry.parent, entry.span.start, None)
         count = iterations(self.project.datasets, iterable, site)
-        return self._counts_data(iterable, site) if count is None else count >= _FEW
+        if count is not None:
+            return count >= _FEW
+        return self._draws(file, scope, loop) or self._counts_data(iterable, site)
+
+    @staticmethod
+    def _draws(file: SourceFile, scope: int, loop: int) -> bool:
+        """Whether each iteration of a counted loop takes a batch by `next`: an option may say how many there are."""
+        called = (file.calls[index] for index in file.facts.called.get("next", ()))
+        return any(call.scope == scope and file.encloses(loop, call.region) for call in called)
 
     def _counts_data(self, counted: Expr, site: Site) -> bool:
         """Whether a loop counts to a length: `range(len(loader))`, also through a variable."""
