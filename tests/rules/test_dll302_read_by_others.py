@@ -156,3 +156,56 @@ def test_records_of_a_class_that_a_dict_is_unpacked_into(
     files = {"data.py": HEAD.replace("  # MARK", "") + RECORDS}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+CHOSEN = """\
+import json
+import sys
+from torch.utils.data import DataLoader, Dataset
+
+class Part(Dataset):
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __len__(self):
+        return len(self.dataset)
+
+    def __getitem__(self, index):
+        return self.dataset[index]
+
+class Whole:
+    def part(self):
+        return Part(self)
+
+CLASSES
+def choose(name):
+CHOICES
+def main():
+    for batch in DataLoader(choose(sys.argv[1]).part(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+"""
+ROWS = """\
+class Rows_N(Whole):
+    def __init__(self):
+        self.rows_N = [json.loads(line) for line in open("rows")]  # DLL302
+
+    def __len__(self):
+        return len(self.rows_N)
+
+    def __getitem__(self, index):
+        return self.rows_N[index]["text"]
+
+"""
+
+
+def test_each_dataset_that_a_wrapper_gets_counts(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    """However many a name chooses from, one that is kept by a wrapper of the same class displaces no other."""
+    names = ("birds", "cars", "dogs", "fish", "maps", "news", "oaks", "pets", "roads")
+    classes = "".join(ROWS.replace("_N", name.title()) for name in names)
+    choices = "".join(f"    if name == '{name}':\n        return Rows{name.title()}()\n" for name in names)
+    files = {"train.py": CHOSEN.replace("CLASSES", classes).replace("CHOICES", choices)}
+
+    assert findings(files, **SELECT) == marks(files)

@@ -1130,6 +1130,26 @@ class Rows(Dataset):
     def convert(self, graph):
         return [o["name"] for o in graph["objects"].values()]
 """,
+    "a list of a column": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = list(table[table.fold > 0]["reviewText"])  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+    "a column by its method": """\
+class Rows(Dataset):
+    def __init__(self, path):
+        table = pd.read_csv(path)
+        self.rows = table.comment_text.astype(str).tolist()  # DLL302
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
     "the values of a column": """\
 class Rows(Dataset):
     def __init__(self, path, tokenizer=None):

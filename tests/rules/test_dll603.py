@@ -501,6 +501,7 @@ def train(given):
         ("steps = [Flip()]; steps.append(transforms.ColorJitter(1)); transform = Chain(steps)", "info"),
         ("transform = transforms.Compose([Flip(), given])", "warning"),
         ("transform = transforms.Compose(given)", "warning"),
+        ("transform = None", "info"),
     ],
 )
 def test_a_composition_draws_what_its_parts_draw(told: Callable[..., Any], statement: str, severity: str) -> None:

@@ -460,6 +460,8 @@ class Library(NamedTuple):
         tensor_items: datasets of whose items torch's default collate function makes nothing but tensors: of tensors,
             arrays and numbers → how many items they have at most; 0 if that is not known. Pictures must have become
             tensors before.
+        held_pictures: datasets that keep the pictures of a split in one NumPy array → its size in bytes, by split; the
+            first is the default.
         lists_arguments: those wrappers that copy their arguments into a list, so that no generator is retained.
         pipelines: datasets whose methods each add a stage and return the dataset.
         returns_itself: class → its methods that return the object, or one that stands for it: a loader with one more
@@ -544,6 +546,7 @@ class Library(NamedTuple):
     plain_bases: frozenset[str] = frozenset()
     dataset_wrappers: Mapping[str, str] = NOTHING
     tensor_items: Mapping[str, int] = NOTHING
+    held_pictures: Mapping[str, Mapping[str, int]] = NOTHING
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     returns_itself: Mapping[str, frozenset[str]] = NOTHING

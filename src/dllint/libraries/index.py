@@ -115,6 +115,7 @@ for _name, _attributes in _KEPT_AS.items():
     _changing = (one for one in _attributes.items() if one[0] not in _NUMBERS_KEPT)
     ARGUMENTS_KEPT.setdefault(_name.rpartition(".")[2], {}).update(dict.fromkeys(_changing))
 TENSOR_ITEMS = _joined(one.tensor_items for one in LIBRARIES)
+HELD_PICTURES = _joined(one.held_pictures for one in LIBRARIES)
 LISTS_ARGUMENTS = _union(one.lists_arguments for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
 RETURNS_ITSELF = _joined(one.returns_itself for one in LIBRARIES)

@@ -1,5 +1,5 @@
 """Readers of scientific file formats: netCDF4, xarray, PyTables, rasterio, soundfile, plyvel, zarr 3.1, SciPy,
-nibabel, imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom, pyfaidx, openslide.
+nibabel, imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom, pyfaidx, openslide, pyBigWig.
 
 Results of four forked workers that each read 15,000 times through one handle of the parent, on Linux with two cores:
 soundfile 0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every read of a FLAC file; rasterio 1.4.4 0.6
@@ -9,7 +9,7 @@ soundfile 0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every 
 The same with fewer reads: an array of a zarr group in a ZipStore 202 of 1,600 reads failed; a variable of a classic
 netCDF file 8 of 16,000 wrong; tifffile 2026 120 of 8,000 pages wrong and 2,000 failures; pyfaidx 0.9 7 of 12,000
 sequences wrong; a group of zarr 3.1.6 in a ZipStore 15 of 1,600 reads failed; openslide 4.0 none of 8,000 regions of
-a tiled TIFF file wrong.
+a tiled TIFF file wrong; pyBigWig 0.3.29 151 of 8,000 reads failed.
 """
 
 import re
@@ -75,6 +75,7 @@ LIBRARY = Library(
                 "an open sound file", "error", "reads return wrong samples, or raise `LibsndfileError`", when=_READS
             ),
         ),
+        "pyBigWig.open": (Opener("an open bigWig file", "error", "some reads raise RuntimeError", when=_READS),),
         "rasterio.open": (Opener("an open rasterio dataset", "error", "some reads return wrong pixels", when=_READS),),
         "netCDF4.Dataset": (
             Opener(
@@ -101,6 +102,7 @@ LIBRARY = Library(
         **dict.fromkeys(_SLIDES, Refusal("an open slide", POINTERS)),
         "tifffile.TiffFile": Refusal("an open TIFF file", stream("BufferedReader")),
         **dict.fromkeys(_SEQUENCES, Refusal("an open FASTA file", stream("BufferedReader"))),
+        "pyBigWig.open": Refusal("an open bigWig file", instance("pyBigWig.bigWigFile")),
         "soundfile.SoundFile": Refusal("an open sound file", instance("_cffi_backend.__CDataOwn")),
     },
     maps_itself=frozenset({"netCDF4.Dataset().variables", "netCDF4.Dataset().groups"}),
@@ -144,6 +146,7 @@ LIBRARY = Library(
             b"rasterio.open",
             b"netCDF4",
             b"pysam",
+            b"pyBigWig",
             b"TiffFile(",
             b"pyfaidx",
             b"openslide",

@@ -50,6 +50,18 @@ _CLASSIFIED = {
     "USPS": 7291,
 }
 
+# torchvision/datasets/cifar.py, svhn.py and stl10.py: `self.data`, one byte for each colour of a pixel
+_HELD = {
+    **{name: {"train": 50_000 * 3 * 32**2, "test": 10_000 * 3 * 32**2} for name in ("CIFAR10", "CIFAR100")},
+    "SVHN": {"train": 73_257 * 3 * 32**2, "test": 26_032 * 3 * 32**2, "extra": 531_131 * 3 * 32**2},
+    "STL10": {
+        "train": 5000 * 3 * 96**2,
+        "test": 8000 * 3 * 96**2,
+        "unlabeled": 100_000 * 3 * 96**2,
+        "train+unlabeled": 105_000 * 3 * 96**2,
+    },
+}
+
 LIBRARY = Library(
     renamed={
         **{f"torchvision.datasets.{name}.": "torchvision.datasets." for name in _MODULES},
@@ -58,6 +70,7 @@ LIBRARY = Library(
     runs_methods=dict.fromkeys(("torchvision.transforms.", "torchvision.transforms.v2."), _CALLED),
     datasets=_BASES | {"torchvision.datasets."},
     tensor_items={f"torchvision.datasets.{name}": items for name, items in _CLASSIFIED.items()},
+    held_pictures={f"torchvision.datasets.{name}": sizes for name, sizes in _HELD.items()},
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,
     # torchvision/transforms/transforms.py: `self.transforms = transforms`, the list itself

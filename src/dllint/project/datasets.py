@@ -90,6 +90,7 @@ class Datasets:
         """
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
+        inside_of: dict[Class, set[Class]] = {}
         seen: set[Value] = set()
         todo = deque(self.possible(values))
         while todo:
@@ -103,24 +104,34 @@ class Datasets:
                     todo += below
                     continue
                 known = of_class.get(value.of, 0)
-                # Further objects of a class that was already found leave room for objects of other classes.
-                if known >= limits.DATASETS_OF_CLASS.most or (known and limits.DATASETS.reached(len(found))):
+                # Further objects of a class that was already found leave room for objects of other classes, unless they
+                # wrap one that none has wrapped yet.
+                if known and limits.DATASETS.reached(len(found)):
                     continue
+                inside = inside_of.setdefault(value.of, set())
+                if known >= limits.DATASETS_OF_CLASS.most and self._classes_in(value) <= inside:
+                    continue
+                inside |= self._classes_in(value)
                 if self.is_dataset(value.of) and fits(value):
                     of_class[value.of] = known + 1
                     found[value] = None
                     todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):
-                inside = self.possible(tuple(held_by(self.world, value)))
+                within = self.possible(tuple(held_by(self.world, value)))
                 last = value.of.name.rsplit(".", 1)[-1]
                 if canonical(value.of.name) in WRAPPERS or last.endswith(("Dataset", "Subset")):
-                    todo += inside
+                    todo += within
                 else:
                     # What stands for a dataset and was given one reads from it: another library's `Subset`.
-                    todo += (one for one in inside if self._is_certain(one))
+                    todo += (one for one in within if self._is_certain(one))
             elif isinstance(value, Display):
                 todo += self.world.mappings.flattened(value)
         return list(found)
+
+    def _classes_in(self, value: Instance) -> set[Class]:
+        """The classes of the project's datasets that an object keeps as attributes."""
+        held = (one for kept in self.kept(value) for one in kept.values if isinstance(one, Instance))
+        return {one.of for one in held if isinstance(one.of, Class) and self.is_dataset(one.of)}
 
     def _is_certain(self, value: Value) -> bool:
         return isinstance(value, Instance) and isinstance(value.of, Class) and self.derives(value.of)

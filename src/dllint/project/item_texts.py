@@ -32,10 +32,17 @@ _SURELY_OF_TEXTS = re.compile(
 
 _TEXT = re.compile(
     r"(?:^|_)(?:text|caption|sentence|transcript|transcription|prompt|question|utterance|description|review"
-    r"|tweet|smiles|wkt|instruction|passage)s?(?:_?[ab12])?$",
+    r"|comment|tweet|smiles|wkt|instruction|passage)s?(?:_?[ab12])?$",
     re.IGNORECASE,
 )
 """Names of columns, fields and variables that hold strings of natural language, or notations as long."""
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where the next word of `reviewText` begins."""
+
+
+def speaks_of_text(name: str) -> bool:
+    """Whether a column, field or variable of a name holds texts."""
+    return _TEXT.search(_WORD.sub("_", name)) is not None
 
 
 def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
@@ -60,7 +67,7 @@ def taken_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | No
 def named_as_text(code: ItemCode, value: Instance, attr: str, holder: Class | None = None, by: By = "index") -> bool:
     """Whether workers read `self.attr[index]`, or a field of it, under a name that speaks of a text, or give it to a
     function with such a name."""
-    own = bool(_TEXT.search(attr))
+    own = speaks_of_text(attr)
     world = code.world
     known = {id(run): _Parts(world, run, items) for run, items in code.items(value, attr, holder, by)}
     for run in code.all_runs(value) if known else ():
@@ -117,7 +124,7 @@ class _Parts:
             given = any(self.is_part(argument.value) for argument in call.args)
             if given and _SURELY_OF_TEXTS.search(str(last_name(call.func))):
                 return True
-        return any(_TEXT.search(name) and self.is_part(expr) for name, expr in _held_under(self.run))
+        return any(speaks_of_text(name) and self.is_part(expr) for name, expr in _held_under(self.run))
 
     def _is_text(self, expr: Expr) -> bool:
         """Whether one of the keys that an item is read by speaks of a text: `rows[index]["text"]`,
@@ -127,7 +134,7 @@ class _Parts:
             if isinstance(expr, Subscript):
                 parts = expr.index.elements if isinstance(expr.index, Tuple) else (expr.index,)
                 keys = tuple(self._string(part) for part in parts)
-            if any(_TEXT.search(key) for key in keys):
+            if any(map(speaks_of_text, keys)):
                 return True
             expr = expr.value
         return False

@@ -158,16 +158,18 @@ class WorkerCode:
     def _asked(
         self, value: Instance, starts: Iterable[tuple[Function, Frame | None, str]]
     ) -> Iterator[tuple[str, int]]:
-        """The classes of the objects whose methods the dataset's own methods call: `self.sampler.draw()`."""
+        """The classes of the objects whose methods the dataset's own methods call: `self.sampler.draw()`,
+        `self.dataset[index]`."""
         assert isinstance(value.of, Class)
         asked: dict[str, None] = {}
         line = self.world.hierarchy.line(value.of) if starts else ()
         for owner in (one for one in line if isinstance(one, Class)):
             asked.update(dict.fromkeys(owner.file.derived(asked_in, owner.scope)))
         for attr in asked:
-            for one in self.world.objects.attribute(value, attr):
-                if isinstance(one, Instance) and isinstance(one.of, Class):
-                    yield one.of.key
+            for held in self.world.objects.attribute(value, attr):
+                for one in self.world.mappings.flattened(held):
+                    if isinstance(one, Instance) and isinstance(one.of, Class):
+                        yield one.of.key
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
         """All functions that calling a method of a project object runs. Objects of one class share the answer, unless
@@ -296,13 +298,17 @@ class WorkerCode:
 
 
 def asked_in(file: SourceFile, cls: int) -> list[str]:
-    """Return the attributes of the receiver whose methods a class calls."""
+    """Return the attributes of the receiver whose methods a class calls, or of which it takes elements."""
     found: dict[str, None] = {}
     for scope in file.children.get(cls, ()):
         params = file.scopes[scope].params
         for index in file.calls_of(scope) if params else ():
             match file.calls[index].func:
                 case Attribute(Attribute(Name(name), attr), _) if name == params[0].name:
+                    found[attr] = None
+        for part in (part for expr, *_ in expressions(file, scope) for part in walk(expr, file)) if params else ():
+            match part:
+                case Subscript(Attribute(Name(name), attr)) if name == params[0].name:
                     found[attr] = None
     return [*found]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, List, Name, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import UNKNOWN, Class, Display, External, Function, Instance, Partial, Site, Value
+from dllint.inference.values import NONE, UNKNOWN, Class, Display, External, Function, Instance, Partial, Site, Value
 from dllint.libraries.index import COMPOSITIONS, GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
@@ -35,7 +35,18 @@ _FIXED = tuple(f"torchvision.{name}." for name in ("transforms.functional", "tra
 _DRAWING_NOTHING = frozenset(
     (
         *("numpy", "torch", "scipy", "pandas", "einops", "tqdm", "yaml", "ujson", "orjson", "msgpack", "lxml"),
-        *("PIL", "cv2", "imageio", "tifffile", "turbojpeg", "nibabel", "pydicom", "SimpleITK", "pycocotools"),
+        *(
+            "PIL",
+            "accimage",
+            "cv2",
+            "imageio",
+            "tifffile",
+            "turbojpeg",
+            "nibabel",
+            "pydicom",
+            "SimpleITK",
+            "pycocotools",
+        ),
         *("soundfile", "librosa", "resampy", "audioread", "decord", "av", "sentencepiece"),
         *("h5py", "lmdb", "zarr", "tables", "netCDF4", "xarray", "pyarrow", "rasterio"),
     )
@@ -72,7 +83,8 @@ class _Draws:
         func = run.file.calls[index].func
         world = self.project.world
         values = world.values.evaluate(func, world.call_site(run.file, index, run.frame))
-        unclear = [one for one in values if not _is_known(one)]
+        # What is None is not called.
+        unclear = [one for one in values if one != NONE and not _is_known(one)]
         if unclear and isinstance(func, Attribute) and not (isinstance(func.value, Name) and func.value.id == "self"):
             return func.attr in _DRAWS
         return bool(unclear) or any(self._of_external(one, 0) for one in values)

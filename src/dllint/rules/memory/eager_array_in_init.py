@@ -20,6 +20,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.constant_arrays import is_constant
 from dllint.rules.memory.kept_objects import reads_texts
+from dllint.rules.memory.library_pictures import copied_pictures
 from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.readings import grows_when_forked
 from dllint.rules.memory.tables import kept_table
@@ -92,6 +93,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     else:
                         read_in.setdefault(method, keys[0])
                         causes.add(use, *keys)
+    for use in copied_pictures(project, options, CODE):
+        causes.add(use, (use.finding.path, use.finding.span))
     for use, keys, where in labels:
         causes.add(use, *([read_in[where]] if where in read_in else []), *keys)
     # Another class may inherit the same statement, and read other columns.

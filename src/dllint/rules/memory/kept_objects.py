@@ -14,7 +14,7 @@ from dllint.project.arrays import Array
 from dllint.project.class_keys import holds_classes, is_beside_constants, is_of_class
 from dllint.project.item_code import By, ItemCode
 from dllint.project.item_operations import are_lists_or_strings
-from dllint.project.item_texts import named_as_text, taken_as_text
+from dllint.project.item_texts import named_as_text, speaks_of_text, taken_as_text
 from dllint.project.kept_values import Keeping, Kept
 from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken, goes_into_fields
@@ -27,6 +27,7 @@ from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
 from dllint.rules.memory.row_parts import used_parts
 from dllint.rules.memory.table_cells import cells_are_objects, rows_are_objects
+from dllint.rules.memory.table_columns import column_name
 from dllint.rules.memory.tables import kept_table
 from dllint.span import Span
 
@@ -130,7 +131,8 @@ def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, hel
         return False
     by: By = "key" if keyed else "index"
     texts = (ask(code, value, kept.attr, holder, by) for ask in (taken_as_text, named_as_text))
-    return reading.kind != COLUMN or any(texts)
+    of_texts = speaks_of_text(column_name(kept.store.value, kept.site.file))
+    return reading.kind != COLUMN or of_texts or any(texts)
 
 
 def _by_item(code: ItemCode, value: Instance, attr: str, holder: Class, by: By = "index") -> bool:
