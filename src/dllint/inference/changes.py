@@ -233,7 +233,7 @@ class Changes:
 
     def _concerns(self, change: Change, frame: Frame | None, value: Value) -> bool:
         bases = self._bases_of(change, frame)
-        if among(value, bases):
+        if among(value, bases) or any(_stands_for(base, value) for base in bases):
             return True
         unclear = not bases or any(isinstance(base, Unknown) for base in bases)
         return unclear and isinstance(value, (Display, Mapping)) and self._names_owner(change, value)
@@ -279,15 +279,26 @@ class Changes:
         key = (start, isinstance(value, Display))
         found = self._candidates.get(key)
         if found is None:
+            starts = (start, *self._receivers(value))
             each = (
                 change
-                for place in self.flows.reached(start)
+                for place in dict.fromkeys(place for one in starts for place in self.flows.reached(one))
                 for file in self.flows.files(place)
                 for change in self._at_places(file).get(place, ())
             )
             suits = self._suits_display if isinstance(value, Display) else self._suits_mapping
             found = self._candidates[key] = [one for one in {id(one): one for one in each}.values() if suits(one)]
         return found
+
+    def _receivers(self, value: Value) -> Iterator[Place]:
+        """The parameters by which the methods of an object's class know it: `fill(self, name, cls)` changes it."""
+        of = value.of if isinstance(value, Instance) else None
+        line = self.world.hierarchy.line(of) if isinstance(of, Class) else []
+        for cls in (one for one in line if isinstance(one, Class)):
+            for scope in cls.file.children.get(cls.scope, ()):
+                entry = cls.file.scopes[scope]
+                if entry.kind == "function" and entry.params:
+                    yield ("name", cls.file.path, scope, entry.params[0].name)
 
     def _suits_mapping(self, change: Change) -> bool:
         return change.kind in _OF_DICTS and not self._of_attributes(change)
@@ -366,6 +377,13 @@ def identity(value: Value) -> Hashable:
     if isinstance(value, (Display, Mapping)):
         return value.made or value.written
     return value
+
+
+def _stands_for(base: Value, value: Value) -> bool:
+    """Whether a base is any object of a value's class: that on which a method is called."""
+    if not isinstance(base, Instance) or base.file is not None or not isinstance(value, Instance):
+        return False
+    return isinstance(base.of, Class) and base.of == value.of
 
 
 def among(value: Value, others: Values) -> bool:

@@ -16,6 +16,7 @@ from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import Class, Const, External, Instance, Mapping, Site, Unknown, Value, Values, Written
 from dllint.linking.assignments import Store
+from dllint.linking.source import SourceFile
 
 _CLASSES = frozenset({"dict", "collections.OrderedDict", "collections.UserDict"})
 _REDEFINING = ("__getitem__", "__setitem__", "__iter__", "keys", "values", "items")
@@ -43,6 +44,14 @@ class DictObjects:
         return any(self.world.knowledge.canonical(name) in _CLASSES for name in hierarchy.externals(value.of)) and all(
             hierarchy.method(value.of, name) is None for name in _REDEFINING
         )
+
+    def fills_itself(self, cls: Class) -> bool:
+        """Whether methods of a class of dicts set items of the object, or hand it to functions that may: `self[name] =
+        cls`, `fill(self, name, cls)`."""
+        if not any(self.world.knowledge.canonical(name) in _CLASSES for name in self.world.hierarchy.externals(cls)):
+            return False
+        line = [one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)]
+        return any(self._own(one) or one.file.derived(hands_on_receiver, one.scope) for one in line)
 
     def under(self, value: Instance, key: Value) -> Values:
         """Return the values under a key; empty if none is known."""
@@ -113,6 +122,19 @@ class DictObjects:
                     items = (one for one in cls.file.stores(scope) if not isinstance(one.key, str))
                     found += [one for one in items if one.base == receiver]
         return found
+
+
+def hands_on_receiver(file: SourceFile, cls: int) -> bool:
+    """Return whether a method of a class gives its object to a function."""
+    for scope in file.children.get(cls, ()):
+        params = file.scopes[scope].params
+        for inner in (scope, *file.children.get(scope, ())) if params else ():
+            for index in file.calls_of(inner):
+                call = file.calls[index]
+                given = any(one.value == Name(params[0].name) for one in call.args)
+                if given and call.func not in (Name("super"), Name("len"), Name("isinstance"), Name("type")):
+                    return True
+    return False
 
 
 def _is_dict(value: Value) -> bool:

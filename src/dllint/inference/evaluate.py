@@ -306,7 +306,11 @@ class Evaluator:
                 return found.values
         bases = self.evaluate(base, site)
         registered = union(self.world.knowledge.entries(value) for value in bases if isinstance(value, Instance))
-        return registered or union(self.item_of(value, key) for value in bases for key in self._keys_for(value, keys))
+        dicts = [one for one in bases if self.world.mappings.objects.is_one(one)] if registered else bases
+        items = union(self.item_of(value, key) for value in dicts for key in self._keys_for(value, keys))
+        if not registered:
+            return items
+        return union([registered, tuple(one for one in items if not isinstance(one, Unknown))])
 
     def _keys_for(self, value: Value, keys: Values) -> Values:
         """Return the keys that may index an object: for a table, a key that may be a string is a column name."""

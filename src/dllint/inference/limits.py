@@ -102,6 +102,7 @@ HANDING_STEPS = Limit("functions that hand on a function before it is called", 3
 OVERRIDES = Limit("methods of subclasses that one call can mean", 12)
 NAMESAKES = Limit("methods of one name that a call on an unknown object can mean", 4)
 NAMED = Limit("classes that configuration files name, of which any can be meant", 20)
+INTERPOLATIONS = Limit("entries of a configuration that name one another", 8)
 LAZY_CONFIGS = Limit("configuration modules of which any can be meant", 30)
 MEMBERS = Limit("members of a module of which any can be meant", 12)
 ENTRIES_READ = Limit("steps from a name back to the entry that a program reads it from", 12)

@@ -271,13 +271,14 @@ class Mappings:
 
     def dict_like(self, cls: Class) -> bool:
         """Whether objects of a project class are plain dicts or namespaces. Classes that define `__getitem__` or
-        `__init__` are excluded, as these may do anything."""
+        `__init__` are excluded, as these may do anything, and those whose methods fill the object."""
         found = self._dict_classes.get(cls.key)
         if found is None:
             hierarchy, knowledge = self.world.hierarchy, self.world.knowledge
             found = any(
                 knowledge.canonical(name) in knowledge.dict_classes for name in hierarchy.externals(cls)
             ) and all(hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__"))
+            found = found and not self.objects.fills_itself(cls)
             self._dict_classes[cls.key] = found
         return found
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from dllint.documents import parse_json, parse_toml
 from dllint.facts.nodes import Attribute
+from dllint.inference import limits
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import CHOSEN, UNKNOWN, Data, Site, Value, Values, constant
+from dllint.inference.values import CHOSEN, UNKNOWN, Data, Site, Values, constant
 from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.configuration_files import SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
@@ -55,6 +56,10 @@ def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
     return node
 
 
+_INTERPOLATED = re.compile(r"\$\{\s*(?P<dots>\.*)(?P<name>[A-Za-z_]\w*(?:\.\w+)*)\s*\}")
+"""An interpolation of another entry; those with a colon call a resolver."""
+
+
 class DataFiles:
     """Configuration files, each parsed once."""
 
@@ -62,6 +67,7 @@ class DataFiles:
         self.world = world
         self.files = ConfigurationFiles(world.settings.root)
         self._loaded: dict[str, Any] = {}
+        self._interpolating = 0
         self.results: dict[str, Handler] = {
             **dict.fromkeys(("open", "omegaconf.OmegaConf.load"), self._open),
             **dict.fromkeys(_PARSERS, self._parse),
@@ -108,18 +114,17 @@ class DataFiles:
         if isinstance(node, dict) and isinstance(key, str):
             if key not in node:
                 return ABSENT
-            return Found((self._value(node[key], value, key),), False)
+            return Found(self._values(node[key], value, key), False)
         if isinstance(node, list) and isinstance(key, int) and -len(node) <= key < len(node):
-            return Found((self._value(node[key], value, key),), False)
+            return Found(self._values(node[key], value, key), False)
         return OPAQUE
 
     def _composed(self, value: Data, key: object) -> Found:
         """Look up a key in a configuration that hydra composes: the values in the main file and the files of all
         groups, which the command line may replace."""
         nodes = self._parts(value) if isinstance(key, str) else ()
-        found = {
-            self._value(node[key], value, str(key)): None for node in nodes if isinstance(node, dict) and key in node
-        }
+        given = [node[key] for node in nodes if isinstance(node, dict) and key in node]
+        found = dict.fromkeys(one for node in given for one in self._values(node, value, str(key)))
         if not found:
             return OPAQUE
         if not all(isinstance(one, Data) for one in found):
@@ -148,12 +153,33 @@ class DataFiles:
                 found.append({package[len(pointer)]: {}})
         return found
 
-    def _value(self, node: object, parent: Data, key: str | int) -> Value:
+    def _values(self, node: object, parent: Data, key: str | int) -> Values:
+        """The values of an entry: of `${train.workers}` those of the entry that it names, from the top of the
+        configuration, or with leading dots from where it stands (OmegaConf documentation, "Variable interpolation")."""
         if isinstance(node, (dict, list)):
-            return Data(parent.path, (*parent.pointer, key))
+            return (Data(parent.path, (*parent.pointer, key)),)
+        if isinstance(node, str) and "${" in node:
+            named = _INTERPOLATED.fullmatch(node)
+            if named is None or limits.INTERPOLATIONS.exceeded(self._interpolating):
+                return (UNKNOWN,)
+            self._interpolating += 1
+            try:
+                return self._named(parent, len(named["dots"]), named["name"].split(".")) or (UNKNOWN,)
+            finally:
+                self._interpolating -= 1
         if node is None or isinstance(node, (bool, int, float, str)):
-            return constant(node)
-        return UNKNOWN
+            return (constant(node),)
+        return (UNKNOWN,)
+
+    def _named(self, parent: Data, dots: int, keys: list[str]) -> Values:
+        if dots > len(parent.pointer) + 1:
+            return ()
+        pointer = parent.pointer[: len(parent.pointer) + 1 - dots] if dots else ()
+        values: Values = (Data(parent.path, pointer),)
+        for key in keys:
+            inside = (one for value in values if isinstance(value, Data) for one in self.lookup(value, key).values)
+            values = tuple(dict.fromkeys(inside))
+        return values
 
     def _node(self, value: Data) -> Any:
         return _at(self._load(value.path), value.pointer)
