@@ -306,7 +306,7 @@ class Evaluator:
                 return found.values
         bases = self.evaluate(base, site)
         registered = union(self.world.knowledge.entries(value) for value in bases if isinstance(value, Instance))
-        dicts = tuple(one for one in bases if self.world.mappings.objects.is_one(one)) if registered else bases
+        dicts = tuple(one for one in bases if self.world.mappings.values_of(one) is not None) if registered else bases
         items = union(self.item_of(value, key) for value in dicts for key in self._keys_for(value, keys))
         if not registered:
             return items
