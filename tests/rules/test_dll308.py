@@ -38,12 +38,22 @@ test_found, test_silent = in_one_file(
         "    def load(self, paths, number):\n        return torch.load(paths[number]).cpu()\n",
         "without waiting": program("torch.zeros(3)", "pool.map_async(work, paths).get()") + "  # DLL308\n",
         "several arguments": program("torch.zeros(3)", "pool.starmap(work, [(p, 1) for p in paths])") + "  # DLL308\n",
+        "in an object": "class Scan:\n    def __init__(self, path):\n        self.points = torch.load(path).clone()\n\n"
+        + program("Scan(path)")
+        + "  # DLL308\n",
+        "in a graph, or a list of graphs": "from torch_geometric.data import Data\n\n"
+        "def read(path):\n    data = {'name': path}\n    data['pos'] = torch.zeros(3)\n    return Data(**data)\n\n"
+        "def change(graph):\n    if isinstance(graph, list):\n        return [change(one) for one in graph]\n"
+        "    graph.scale = 2\n    return graph\n\n" + program("change(read(path))") + "  # DLL308\n",
         "from a helper": "def read(path):\n    return torch.from_numpy(np.load(path))\n\n"
         + program("read(path)")
         + "  # DLL308\n",
     },
     {
         "an array": program("torch.zeros(3).numpy()"),
+        "an object with an array": "class Scan:\n    def __init__(self, path):\n        self.points = np.zeros(3)\n\n"
+        + program("Scan(path)"),
+        "a graph of arrays": "from torch_geometric.data import Data\n\n" + program("Data(pos=np.zeros(3))"),
         "an array of numpy": program("np.zeros(3)"),
         "a number": program("torch.zeros(3).sum().item()"),
         "a list": program("torch.zeros(3).tolist()"),

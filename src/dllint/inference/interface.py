@@ -69,6 +69,9 @@ class Knowledge(Protocol):
     def gives_subsets(self, value: Instance) -> bool:
         """Whether indexing with several items returns the object itself, restricted to those items."""
 
+    def is_record(self, name: str) -> bool:
+        """Whether an external class makes objects that only hold fields, and is derived from no class of Python's."""
+
     def joins(self, value: Instance) -> bool:
         """Whether `+` of two such objects returns one that holds both, as that of datasets does."""
 

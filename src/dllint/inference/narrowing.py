@@ -216,7 +216,10 @@ def is_instance(world: Engine, value: Value, wanted: Values) -> bool | None:
         return None
     canonical = world.knowledge.canonical
     if isinstance(value.of, External):
-        return canonical(value.of.name) in {canonical(one.name) for one in wanted if isinstance(one, External)} or None
+        if canonical(value.of.name) in {canonical(one.name) for one in wanted if isinstance(one, External)}:
+            return True
+        plain = bool(wanted) and all(isinstance(one, External) and one.name in _PLAIN for one in wanted)
+        return False if plain and world.knowledge.is_record(value.of.name) else None
     line = world.hierarchy.line(value.of)
     names = {canonical(one.name) for one in line if isinstance(one, External)}
     if any(one in line or (isinstance(one, External) and canonical(one.name) in names) for one in wanted):

@@ -166,6 +166,9 @@ class Libraries:
         named = any(map(index.subset_methods, self.world.hierarchy.externals(value.of)))
         return named and self.world.hierarchy.method(value.of, "__getitem__") is None
 
+    def is_record(self, name: str) -> bool:
+        return index.canonical(name) in index.RECORD_MAKERS
+
     def joins(self, value: Instance) -> bool:
         # torch/utils/data/dataset.py: `+` makes a ConcatDataset, or a ChainDataset of iterable ones.
         if isinstance(value.of, External):

@@ -171,7 +171,11 @@ class Tensors:
             name = canonical(value.of.name)
             while name.endswith(("[:]", "[]")):
                 name = name.removesuffix("[:]").removesuffix("[]")
-            return "().numpy" not in name and self.owns_storage(replace(value, of=External(name)))
+            if "().numpy" in name:
+                return False
+            return self.owns_storage(replace(value, of=External(name))) or self._in_object(value, 0) != 0
+        if isinstance(value, Instance):
+            return self._storages(value, 0) != 0
         if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
             return False
         if isinstance(value, Display) and isinstance(value.written.expr, (Tuple, List)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.thresholds import FAR, NEAR
 from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
-from dllint.inference.values import Const, Function, Value
+from dllint.inference.values import Const, Display, Function, Unknown, Value
 from dllint.libraries.index import AROUND_ITERABLES
 from dllint.libraries.torch.tensors import OPEN_FILES
 from dllint.linking.conditions import render
@@ -72,8 +72,17 @@ def _listed(file: SourceFile, index: int) -> bool:
 
 
 def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
-    """Whether each result provably holds a tensor. A part of a tensor sends the whole storage."""
-    made = [value for value in values if not isinstance(value, Const)]
+    """Whether each result provably holds a tensor. A part of a tensor sends the whole storage.
+
+    A list of which nothing is known says nothing: functions often take one of what they take, and return one as well.
+    """
+    elements = project.world.mappings.elements
+    made = [
+        value
+        for value in values
+        if not isinstance(value, Const)
+        and not (isinstance(value, Display) and all(isinstance(one, Unknown) for one in elements(value)))
+    ]
     return bool(made) and all(project.tensors.holds(value) for value in made)
 
 
