@@ -39,6 +39,10 @@ class UnpicklableFunction(Sent):
         return self.file.scopes[self.scope].kind == "lambda"
 
     @property
+    def kind(self) -> str:
+        return "a lambda" if self.is_lambda else ""
+
+    @property
     def within(self) -> int | None:
         entry = self.file.scopes[self.scope]
         return entry.parent if entry.kind in ("function", "lambda") else None
