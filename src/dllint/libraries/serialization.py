@@ -1,9 +1,20 @@
 """Parsers and picklers besides those of the standard library: PyYAML 6.0, ujson 5.10, orjson 3.10, simplejson,
 rapidjson, jsonlines 4.0, msgpack 1.1, joblib 1.4, cloudpickle, dill, pathos, loky."""
 
-from dllint.libraries.facets import Library
+from dllint.libraries.facets import Library, Opener, When
 
 LIBRARY = Library(
+    openers={
+        # joblib 1.6: the arrays in an uncompressed file become `numpy.memmap`, whose pickle holds all of their data
+        "joblib.load": (
+            Opener(
+                "memory-mapped arrays",
+                mapped="the memory-mapped arrays",
+                array=True,
+                when=When("mmap_mode", 1, "on"),
+            ),
+        ),
+    },
     pickles_by_value=frozenset({"cloudpickle.dumps", "dill.dumps", "joblib.externals.cloudpickle.dumps"}),
     replaces_pickle=frozenset({"pathos", "dill", "cloudpickle", "loky"}),
     # YAML is left out: training projects keep their settings in it, and hardly ever their data.
