@@ -140,8 +140,8 @@ def unpicklable(
 def _causes(one: Sent, loader: Loader) -> Iterator[Hashable]:
     """The keys of what one edit fixes: the object itself, all of one statement, and the alternatives that branches
     of an `if` assign to the same attribute or variable. Objects of one kind that a method keeps are one defect too:
-    three attributes that each hold an h5py file, or a lambda; so are a connection and its cursor, and functions that one function
-    defines for one attribute of what a loader reads, such as the steps of a transform."""
+    three attributes that each hold an h5py file, or a lambda; so are a connection and its cursor, and functions that
+    one function defines for one attribute of what a loader reads, such as the steps of a transform."""
     yield one.file.path, one.span
     if one.code == "DLL202" and one.file.is_notebook:
         # A module for what the cells define mends all of it.
