@@ -1469,3 +1469,44 @@ def test_a_start_method_under_the_guard_of_a_file_that_is_imported(told: Callabl
 
     assert (latent.message, latent.severity, latent.span.line) == ("latent", "warning", 3)
     assert told(files, select=["DLL102"], target_python="3.12") == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "severity"),
+    [
+        ("run(True)", "error"),
+        ("run(len(sys.argv) > 1)", "warning"),
+        ("prepare('rows.bin')", "warning"),
+        ("Rows(4)", "error"),
+        ("Rows(int(sys.argv[1]))", "warning"),
+        ("if sys.argv[1:]:\n    run(True)", "error"),
+    ],
+)
+def test_a_test_on_the_way_may_keep_it_from_starting(call: str, severity: str, told: Callable[..., Any]) -> None:
+    text = f"""\
+import multiprocessing
+import os
+import sys
+
+def work(number):
+    return number
+
+def run(parallel):
+    if parallel:
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            pool.map(work, range(9))
+
+def prepare(path):
+    if not os.path.exists(path):
+        run(True)
+
+class Rows:
+    def __init__(self, processes):
+        self.parallel = processes > 1
+        run(self.parallel)
+
+{call}
+"""
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    assert finding.severity == severity

@@ -46,6 +46,7 @@ class TopLevelStart:
         certain: whether it is reached whenever the file is imported: nothing on the way there is conditional, or runs a
             function that it is passed.
         loader: the loader whose workers start; None for a launch.
+        tested: whether a function on the way tests something first that is not known to hold.
         hops: the calls from the statement to the start.
     """
 
@@ -58,6 +59,7 @@ class TopLevelStart:
     method: Method
     loader: Loader | None
     hops: tuple[Hop, ...]
+    tested: bool = False
 
 
 def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
@@ -161,8 +163,12 @@ def _run_by(project: Project, file: SourceFile, scopes: list[int]) -> Iterator[T
                     hops = (*others, starts_here)
                     region = -1 if scope else call.region
                     certain = start.certain and all(_is_direct(project, *one[:2]) for one in reached.calls)
+                    inner = ((where, index) for where, index, _ in reached.calls[1:])
+                    tested = start.tested or any(
+                        _is_tested(project, project.world.call_site(where, number, None)) for where, number in inner
+                    )
                     yield TopLevelStart(
-                        file, call.span, call.statement, region, certain, text, start.method, start.loader, hops
+                        file, call.span, call.statement, region, certain, text, start.method, start.loader, hops, tested
                     )
 
 
@@ -229,8 +235,10 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
         for method in _methods(project.regimes_in(iteration.loader, script)):
             region = -1 if reached.scope else iteration.region
             certain = not file.is_conditional(iteration.region)
+            site = Site(file, reached.scope, iteration.region, start, reached.frame)
+            loader, tested = iteration.loader, _is_tested(project, site)
             yield TopLevelStart(
-                file, iteration.span, iteration.statement, region, certain, text, method, iteration.loader, ()
+                file, iteration.span, iteration.statement, region, certain, text, method, loader, (), tested
             )
     for index in file.calls_of(reached.scope):
         call = file.calls[index]
@@ -248,7 +256,22 @@ def _here(project: Project, reached: Reached, script: SourceFile) -> Iterator[To
                     text = f"`{render(call.func, file)}`"
                     region = -1 if reached.scope else call.region
                     certain = not file.is_conditional(call.region)
-                    yield TopLevelStart(file, call.span, call.statement, region, certain, text, method, None, ())
+                    tested = _is_tested(project, project.world.call_site(file, index, reached.frame))
+                    yield TopLevelStart(
+                        file, call.span, call.statement, region, certain, text, method, None, (), tested
+                    )
+
+
+def _is_tested(project: Project, site: Site) -> bool:
+    """Whether a place in a function stands under a test that is not known to hold."""
+    values = project.world.values
+    for index in site.file.regions(site.region) if site.scope else ():
+        entry = site.file.facts.regions[index]
+        if entry.kind == "if" and entry.expr is not None:
+            asked = Site(site.file, site.scope, entry.parent, entry.span.start, site.frame)
+            if values.truth(values.evaluate(entry.expr, asked)) is not entry.holds:
+                return True
+    return False
 
 
 def _making_a_pool(project: Project, here: Reached, index: int) -> Call | None:

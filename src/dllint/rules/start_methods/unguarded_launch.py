@@ -35,7 +35,9 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
     """One finding per file: its first statement that starts processes, by a start method that the project sets if
     there is one."""
     shown = [start for start in starts if start.method.shown]
-    first = (shown or starts)[0]
+    # A test that a function makes out of sight of the statement may keep it from starting.
+    sure = [start for start in shown if not start.tested]
+    first = (sure or shown or starts)[0]
     values = {"statement": first.text, "method": first.method.name, "where": first.method.where}
     others = [start for start in starts if start.span != first.span]
     places = [
@@ -49,7 +51,7 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
         first.span,
         "main" if first.method.shown else "latent",
         values,
-        severity="error" if first.method.shown else "warning",
+        severity="error" if sure else "warning",
         start_methods=tuple(dict.fromkeys(start.method.name for start in starts)),
         trace=project.chain(arrival, first.hops),
         related=tuple(dict.fromkeys(places)),
