@@ -350,6 +350,35 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return index
 """,
+    "dropped by names in a set of the class": """
+class Rows(Dataset):
+    _OMITTED = {"step"}
+
+    def __init__(self):
+        self.step = lambda row: row / 255
+
+    def __getstate__(self):
+        return {key: value for key, value in self.__dict__.items() if key not in self._OMITTED}
+
+    def __getitem__(self, index):
+        return index
+""",
+    "dropped by names in a tuple of the module": """
+OMITTED = ("step", "pool")
+
+class Rows(Dataset):
+    def __init__(self):
+        self.step = lambda row: row / 255
+
+    def __getstate__(self):
+        state = vars(self).copy()
+        for name in OMITTED:
+            state.pop(name, None)
+        return state
+
+    def __getitem__(self, index):
+        return index
+""",
     "left out by __reduce__": """
 class Rows(Dataset):
     def __init__(self, path="rows"):

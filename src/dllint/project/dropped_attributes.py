@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import External, Function
+from dllint.inference.values import Const, Display, External, Function, Site
 from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
+
+_END = (1 << 31, 0)
+"""A position after all statements of a function."""
 
 
 def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset[str]:
@@ -32,16 +35,27 @@ def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset
                 whole = True
             if not any(expr == one for one in written):
                 read.add(expr.attr)
+            mentioned |= _listed(world, expr, method)
         elif (isinstance(expr, Attribute) and expr.attr in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
             isinstance(expr, Name) and expr.id == "vars"
         ):
             whole = True
+        elif isinstance(expr, Name) and expr.id != receiver:
+            mentioned |= _listed(world, expr, method)
         elif isinstance(expr, CallRef):
             mentioned.update(argument.keyword for argument in file.calls[expr.index].args if argument.keyword)
     mentioned.update(
         store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == Name(receiver)
     )
     return frozenset(attrs & mentioned) if whole else frozenset(attrs - read)
+
+
+def _listed(world: World, expr: Expr, method: Function) -> set[str]:
+    """The strings in a list, tuple or set that an expression is: `_OMITTED = {"file", "pool"}`."""
+    site = Site(method.file, method.scope, 0, _END, None)
+    lists = (one for one in world.values.evaluate(expr, site) if isinstance(one, Display))
+    elements = (element for one in lists for element in world.mappings.elements(one))
+    return {one.value for one in elements if isinstance(one, Const) and isinstance(one.value, str)}
 
 
 def _written_by_value(world: World, file: SourceFile, scope: int) -> list[Expr]:
