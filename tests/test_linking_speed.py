@@ -33,6 +33,8 @@ from dllint.project.same_process import Reached
 from dllint.registry import rules
 from dllint.rules.start_methods import top_level_starts
 
+pytestmark = pytest.mark.slow
+
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
 

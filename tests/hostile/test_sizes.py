@@ -13,6 +13,8 @@ from tests.hostile import test_table
 from tests.hostile.test_table import FOUND, HAZARD, LOADERS, MEBIBYTES, SECONDS, Row, launchers, write
 from tests.pace import slowness
 
+pytestmark = pytest.mark.slow
+
 SPAWNED = "num_workers=2, multiprocessing_context='spawn'"
 REFUSED = "too large to be parsed: "
 

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import pytest
 from tests.pace import slowness
 
+pytestmark = pytest.mark.slow
+
 SECONDS, MEBIBYTES = 5, 1024
 HAZARD = (
     "from torch.utils.data import DataLoader\n"

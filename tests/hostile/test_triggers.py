@@ -22,6 +22,8 @@ from dllint.fixes.write import WriteError, write_fixed
 from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Any]
 HAZARD = (
     "from torch.utils.data import DataLoader\n"

@@ -18,6 +18,8 @@ from dllint.libraries.knowledge import Libraries
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launches
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 200
 _MOST = 3000
 """The activations that are walked through."""

@@ -14,6 +14,8 @@ from tests.launched.conftest import SOURCES, Start
 
 from dllint.observation import End, Launch, Process, Stack
 
+pytestmark = pytest.mark.slow
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="procfs")
 
 

@@ -39,7 +39,7 @@ GOOD = {
     "image.png": b"good image",
     "sub/inner.bin": b"good inner",
 }
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="Linux only")]
 
 
 def why_no_overlay() -> str:
@@ -117,7 +117,6 @@ LESS_RIGHTS = ("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_ad
 """As a user of a machine has them: mounts need a user namespace then."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rights", ["ours", "less"])
 def test_nothing_that_was_there_is_changed_in_any_way(rights: str, overlay: None, tmp_path: Path) -> None:
     """All ways to write that `ways/` knows, from the program itself, from a worker and from a command."""
@@ -223,7 +222,6 @@ def test_without_namespaces_the_network_cannot_be_cut(tmp_path: Path) -> None:
     assert done.returncode == 2 and "began" not in done.stdout + done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("DLLINT_TORCH_PYTHON"), reason="DLLINT_TORCH_PYTHON names no interpreter")
 def test_without_namespaces_a_good_checkpoint_is_not_moved(work: Path) -> None:
     (work / "train.py").write_text("import torch\n" + ROTATES)
@@ -389,7 +387,6 @@ def short_path() -> Iterator[Path]:
         yield Path(os.path.realpath(made))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "method"),
     [

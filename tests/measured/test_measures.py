@@ -28,7 +28,10 @@ from dllint.observation import (
 )
 from dllint.runtime.isolation.starting import FORBIDDEN
 
-pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="memory of processes is read from /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="memory of processes is read from /proc"),
+]
 
 MIB = 1 << 20
 

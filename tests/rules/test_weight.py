@@ -601,7 +601,7 @@ class Rows(Dataset):
 class Rows(Dataset):
     def __init__(self):
         self.change = lambda row: row * 2  # DLL201
-        self.scale = lambda row: row / 2  # DLL201
+        self.scale = lambda row: row / 2
 """,
 }
 
