@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from dllint.inference.values.base import UNKNOWN, Value
@@ -23,7 +24,8 @@ _kept: dict[type[object], dict[object, Const]] = {}
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
 class Const(Value):
-    """A constant: None, a bool, a number or a string. `kind` is the name of its type."""
+    """A constant: None, a bool, a number, a string, or a path of pathlib with its parents. `kind` is the name of its
+    type."""
 
     value: Any
     kind: str
@@ -63,7 +65,8 @@ def constant(value: object) -> Value:
     count or name: NaN, infinity, a number or string of absurd size."""
     if isinstance(value, (int, float)) and not -_BIGGEST < value < _BIGGEST:
         return UNKNOWN
-    if isinstance(value, (str, bytes)) and len(value) > _LONGEST:
+    text = str(value) if isinstance(value, PurePath) else value
+    if isinstance(text, (str, bytes)) and len(text) > _LONGEST:
         return UNKNOWN
     return const(value)
 
