@@ -34,6 +34,25 @@ def work(rows):
         }
         for call in ("map(lambda row: row, rows)", "schedule(lambda row: row, args=(1,))", "submit(lambda: 1, None)")
     },
+    "a local function and a lambda for litdata": {
+        "work.py": """\
+from functools import partial
+import litdata as ld
+from litdata import optimize
+
+def scaled(row):
+    return row
+
+def work(rows, out):
+    def scale(factor, row):  # DLL207
+        return factor * row
+
+    optimize(fn=partial(scale, 2), inputs=rows, output_dir=out, num_workers=4)
+    ld.map(lambda row: row, rows, out)  # DLL207
+    ld.map(scaled, rows, out)
+    ld.map(lambda row: row, rows, out, start_method="fork")
+"""
+    },
     "keyword, of torch's pool, partial": {
         "work.py": """\
 from functools import partial

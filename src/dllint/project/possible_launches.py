@@ -26,10 +26,10 @@ def possible_launches(world: World) -> list[tuple[SourceFile, int]]:
     return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index, names)]
 
 
-_PROCESS_MODULES = frozenset({"torch.multiprocessing", "multiprocess", "ProcessPoolExecutor", "Pool"}) | {
-    name.partition(".")[0] for name in LAUNCHERS if "()." in name
-}
 _POOL_METHODS = frozenset(name.rsplit(".", 1)[-1] for name in LAUNCHERS if "()." in name)
+_PROCESS_MODULES = frozenset({"torch.multiprocessing", "multiprocess", "ProcessPoolExecutor", "Pool"}) | {
+    name.partition(".")[0] for name in LAUNCHERS if "()." in name or name.rsplit(".", 1)[-1] in _POOL_METHODS
+}
 _CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()"))
 
 
