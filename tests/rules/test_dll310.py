@@ -188,6 +188,16 @@ FOUND["a meter that looks its sums up"] = METER.replace(
 """,
     "            self.sums[name] = self.sums.get(name, 0) + values[name]\n",
 ) + loop(LOSS, BACKWARD, "meter.update(loss=loss)  # DLL310", before="meter = Meter()", after="return meter")
+FOUND["a meter of many loops"] = (
+    "class Meter:\n    def __init__(self):\n        self.sum = 0\n\n"
+    "    def update(self, value, n=1):\n        self.sum += value * n\n\n"
+    + "\n".join(
+        loop(LOSS, BACKWARD, f"meter.update(loss, {number})  # DLL310", before="meter = Meter()").replace(
+            "def train(", f"def train_{number}("
+        )
+        for number in range(60)
+    )
+)
 FOUND["as many steps as an option says"] = """
 def train(model, criterion, args):
     batches = iter(loader)

@@ -241,10 +241,13 @@ class KeptGraphs:
             for target in self.world.calls.targets(flow.file, index, flow.frame):
                 if target.guessed:
                     continue
-                function = target.function
-                inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, target.frame)
+                function, frame = target.function, target.frame
+                if frame is not None:
+                    # Of a method with many callers, whose calls are not told apart elsewhere.
+                    frame = self.world.told_apart(flow.file, index, function, frame)
+                inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, frame)
                 for param in function.file.scopes[function.scope].params:
-                    if any(flow.carries(one) for one in self._given(function, param, target.frame)):
+                    if any(flow.carries(one) for one in self._given(function, param, frame)):
                         inner.carrying[Name(param.name)] = 0
                 found = next(self._kept_in(inner, function), None)
                 if found is not None:
