@@ -243,7 +243,7 @@ class KeptGraphs:
                     continue
                 function, frame = target.function, target.frame
                 if frame is not None:
-                    # Of a method with many callers, whose calls are not told apart elsewhere.
+                    # Of a method with many callers, whose calls share one activation elsewhere.
                     frame = self.world.told_apart(flow.file, index, function, frame)
                 inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, frame)
                 for param in function.file.scopes[function.scope].params:
