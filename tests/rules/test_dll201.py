@@ -18,6 +18,21 @@ def build():
 """
 
 KEPT: dict[str, str] = {
+    "a list of the names that are pickled": """
+class Rows(Dataset):
+    _PICKLED = ("step", "path")
+
+    def __init__(self):
+        self.path = "rows"
+        self.step = lambda row: row / 255  # DLL201
+
+    def __getstate__(self):
+        state = {name: self.__dict__[name] for name in self._PICKLED}
+        return {name: value for name, value in state.items() if name in self._PICKLED}
+
+    def __getitem__(self, index):
+        return index
+""",
     "attribute": """
 class Rows(Dataset):
     def __init__(self):
@@ -359,6 +374,19 @@ class Rows(Dataset):
 
     def __getstate__(self):
         return {key: value for key, value in self.__dict__.items() if key not in self._OMITTED}
+
+    def __getitem__(self, index):
+        return index
+""",
+    "replaced by None by names in a set of the class": """
+class Rows(Dataset):
+    _OMITTED = {"step"}
+
+    def __init__(self):
+        self.step = lambda row: row / 255
+
+    def __getstate__(self):
+        return {key: None if key in self._OMITTED else value for key, value in vars(self).items()}
 
     def __getitem__(self, index):
         return index

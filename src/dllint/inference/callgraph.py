@@ -53,7 +53,6 @@ class CallGraph:
         self._scanned: set[str] = set()
         self._calls_on_self: dict[tuple[str, int], dict[str, list[tuple[SourceFile, int]]]] = {}
         self._later: Table[bool] = {}
-        self._taken: dict[tuple[object, ...], bool] = {}
         self._tested: Table[bool] = {}
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
         self._passing = Passing(world)
@@ -90,11 +89,7 @@ class CallGraph:
         if not isinstance(function, Function) or function.file.scopes[function.scope].decorators:
             return True
         skip = 1 if function.receiver is not None or self.world.hierarchy.receiver_kind(function) else 0
-        shape = (function.key, skip, actuals.shape)
-        known = self._taken.get(shape)
-        if known is None:
-            known = self._taken[shape] = takes(function.file.scopes[function.scope].params, actuals, skip)
-        return known
+        return takes(function.file.scopes[function.scope].params, actuals, skip)
 
     def _known(self, method: Attribute, site: Site) -> bool:
         """Whether the receiver of a method is known. None is ignored: an attribute that is None at first has been set

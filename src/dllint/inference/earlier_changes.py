@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, Name, Slice, Subscript
 from dllint.facts.schema import Expr
-from dllint.inference.changes import CONTAINERS, Changes, identity
+from dllint.inference.changes import CONTAINERS, Changes
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
+from dllint.inference.same_containers import identity
 from dllint.inference.values import Data, Mapping, Parsed, Site, Values, Written
 from dllint.inference.written_changes import is_other
 from dllint.linking.contradictions import contradict

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.inference import fields, limits
-from dllint.inference.answers import Table
 from dllint.inference.unions import union
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Site, Value, Values
 from dllint.libraries.contents import held_by
@@ -41,7 +40,6 @@ class Datasets:
     def __init__(self, world: World) -> None:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
-        self._inner: Table[Values] = {}
         self._pieces = Pieces(world, self.kept, self.dropped)
         self.construction = Construction(world)
         self.releases = Releases(world, self.construction.of_class)
@@ -90,7 +88,7 @@ class Datasets:
         """
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
-        inside_of: dict[Class, set[Class]] = {}
+        wrapped: dict[Class, set[Class]] = {}
         seen: set[Value] = set()
         todo = deque(self.possible(values))
         while todo:
@@ -108,22 +106,22 @@ class Datasets:
                 # wrap one that none has wrapped yet.
                 if known and limits.DATASETS.reached(len(found)):
                     continue
-                inside = inside_of.setdefault(value.of, set())
-                if known >= limits.DATASETS_OF_CLASS.most and self._classes_in(value) <= inside:
+                classes = self._classes_in(value)
+                if known >= limits.DATASETS_OF_CLASS.most and classes <= wrapped[value.of]:
                     continue
-                inside |= self._classes_in(value)
                 if self.is_dataset(value.of) and fits(value):
                     of_class[value.of] = known + 1
+                    wrapped.setdefault(value.of, set()).update(classes)
                     found[value] = None
                     todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):
-                within = self.possible(tuple(held_by(self.world, value)))
+                inside = self.possible(tuple(held_by(self.world, value)))
                 last = value.of.name.rsplit(".", 1)[-1]
                 if canonical(value.of.name) in WRAPPERS or last.endswith(("Dataset", "Subset")):
-                    todo += within
+                    todo += inside
                 else:
                     # What stands for a dataset and was given one reads from it: another library's `Subset`.
-                    todo += (one for one in within if self._is_certain(one))
+                    todo += (one for one in inside if self._is_certain(one))
             elif isinstance(value, Display):
                 todo += self.world.mappings.flattened(value)
         return list(found)
@@ -136,11 +134,8 @@ class Datasets:
     def _is_certain(self, value: Value) -> bool:
         return isinstance(value, Instance) and isinstance(value.of, Class) and self.derives(value.of)
 
-    def _wrapped(self, value: Instance) -> Values:
+    def _wrapped(self, value: Instance) -> Iterator[Value]:
         """Datasets that a dataset of the project, or its external base class, keeps as attributes."""
-        return self.world.memory.remember(self._inner, value, lambda: tuple(self._find_wrapped(value)), ())
-
-    def _find_wrapped(self, value: Instance) -> Iterator[Value]:
         parts = [part for kept in self.kept(value) for part in kept.values]
         for part in (*parts, *held_by(self.world, value)):
             for one in self.world.mappings.flattened(part):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Name
+from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, IfExp, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, Display, External, Function, Site
 from dllint.libraries.index import PICKLE_BY_VALUE
@@ -35,19 +35,36 @@ def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset
                 whole = True
             if not any(expr == one for one in written):
                 read.add(expr.attr)
-            mentioned |= _listed(world, expr, method)
         elif (isinstance(expr, Attribute) and expr.attr in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
             isinstance(expr, Name) and expr.id == "vars"
         ):
             whole = True
-        elif isinstance(expr, Name) and expr.id != receiver:
-            mentioned |= _listed(world, expr, method)
         elif isinstance(expr, CallRef):
             mentioned.update(argument.keyword for argument in file.calls[expr.index].args if argument.keyword)
     mentioned.update(
         store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == Name(receiver)
     )
+    for named in _omitting(file, scope):
+        mentioned |= _listed(world, named, method)
     return frozenset(attrs & mentioned) if whole else frozenset(attrs - read)
+
+
+def _omitting(file: SourceFile, scope: int) -> Iterator[Expr]:
+    """The lists of names that a method leaves out: `if key not in names`, `None if key in names else value`, and those
+    over which it deletes items, `for name in names: state.pop(name)`."""
+    for expr in _expressions(file, scope):
+        match expr:
+            case Compare(_, (("not in", names),)):
+                yield names
+            case IfExp(Compare(_, (("in", names),)), Constant(None)):
+                yield names
+    events, calls = file.scopes[scope].events, (file.calls[index] for index in file.calls_of(scope))
+    deleting = [one.region for one in events if one.kind == "delete"]
+    deleting += [call.region for call in calls if last_name(call.func) == "pop"]
+    for region in {around for place in deleting for around in file.regions(place)}:
+        entry = file.facts.regions[region]
+        if entry.kind == "for" and entry.expr is not None:
+            yield entry.expr
 
 
 def _listed(world: World, expr: Expr, method: Function) -> set[str]:

@@ -133,8 +133,8 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
             yield Regime(context, "explicit", None, workers)
         return
     # Two guesses at once are too many: that the mapping sets workers, and that a target's default is in force.
-    shown = world.knowledge.configures("num_workers") or world.fills_key("num_workers")
-    if workers.kind != "opaque" or shown:
+    given = (world.knowledge.configures, world.fills_key)
+    if workers.kind != "opaque" or any(ask("num_workers") for ask in given):
         beside = other or next(filter(None, (_also_called(world, methods, arrival) for arrival in arrivals)), None)
         yield from (replace(one, beside=beside) for one in default_regimes(world, workers))
 

@@ -91,12 +91,6 @@ class Actuals:
     under: Actuals | None = None
 
     @property
-    def shape(self) -> tuple[int, frozenset[str], bool]:
-        """How many there are, by position and by which keywords, and whether there may be more."""
-        more = bool(self.rest or self.mappings) or self.under is not None
-        return len(self.positional), frozenset(self.keywords), more
-
-    @property
     def stars(self) -> list[Actual]:
         """The unpacked sequences."""
         return [actual for actual in self.rest if actual.starred]

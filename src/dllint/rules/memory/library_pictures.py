@@ -57,9 +57,10 @@ def _held(project: Project, loader: Loader) -> Iterator[Pictures]:
     values = [*project.served(loader), *(piece.value for _, piece in project.dataset_pieces(loader))]
     for value in values:
         for one in project.world.mappings.flattened(value):
-            sizes = HELD_PICTURES.get(_class_of(project, one))
+            name = _class_of(project, one)
+            sizes = HELD_PICTURES.get(name)
             if sizes is not None and isinstance(one, Instance) and one.file is not None and one.call >= 0:
-                yield Pictures(one, _class_of(project, one).rpartition(".")[2], sizes[_split(project, one, sizes)])
+                yield Pictures(one, name.rpartition(".")[2], sizes[_split(project, one, sizes)])
 
 
 def _class_of(project: Project, value: Value) -> str:

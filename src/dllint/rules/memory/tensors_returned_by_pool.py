@@ -74,7 +74,7 @@ def _listed(file: SourceFile, index: int) -> bool:
 def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
     """Whether each result provably holds a tensor. A part of a tensor sends the whole storage.
 
-    A list of which nothing is known says nothing: functions often take one of what they take, and return one as well.
+    A list without a known element is passed over: many functions take one object or a list of them, and return the same.
     """
     elements = project.world.mappings.elements
     made = [

@@ -46,8 +46,8 @@ class TopLevelStart:
         certain: whether it is reached whenever the file is imported: nothing on the way there is conditional, or runs a
             function that it is passed.
         loader: the loader whose workers start; None for a launch.
-        tested: whether a function on the way tests something first that is not known to hold.
         hops: the calls from the statement to the start.
+        tested: whether a function on the way tests something first that is not known to hold.
     """
 
     file: SourceFile
