@@ -74,7 +74,7 @@ def _listed(file: SourceFile, index: int) -> bool:
 def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
     """Whether each result provably holds a tensor. A part of a tensor sends the whole storage.
 
-    A list without a known element is passed over: many functions take one object or a list of them, and return the same.
+    A list without a known element is passed over: many functions take one object or a list, and return the same.
     """
     elements = project.world.mappings.elements
     made = [
