@@ -148,3 +148,59 @@ def run():
     return kept
 """.replace("            print", "        print")
     assert findings({"run.py": text}, select=["DLL306"]) == set()
+
+
+HANDED = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9000
+
+    def __getitem__(self, index):
+        return torch.rand(3, 4), str(index)
+
+class Store:
+    def __init__(self):
+        self.values = []
+
+    def add(self, value):
+        self.values.append(value)  # add
+
+def keep(kept, value):
+    kept.append(value)  # keep
+
+def run():
+    kept = []
+    store = Store()
+    for batch in DataLoader(Rows(), num_workers=4, batch_size=2):
+        images, names = batch
+        STATEMENT
+    return kept, store
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        ("keep(kept, images)", "keep"),
+        ("keep(kept, images[0])", "keep"),
+        ("keep(kept, value=batch[0])", "keep"),
+        ("store.add(images[0])", "add"),
+        ("first = batch[0]\n        store.add(first)", "add"),
+        ("keep(kept, names)", None),
+        ("keep(kept, batch[1])", None),
+        ("keep(kept, images.sum())", None),
+        ("images = names\n        keep(kept, images)", None),
+    ],
+)
+@pytest.mark.parametrize("callers", [1, 16])
+def test_a_helper_keeps_what_it_is_given(
+    findings: Callable[..., Any], statement: str, place: str | None, callers: int
+) -> None:
+    text = HANDED.replace("STATEMENT", statement)
+    text += "".join(f"\nkeep([], {number})\nStore().add({number})\n" for number in range(1, callers))
+    found = findings({"run.py": text}, select=["DLL306"])
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if place and line.endswith(f"# {place}")]
+    assert {line for _, line, *_ in found} == set(lines)

@@ -30,7 +30,7 @@ class Names:
     Attributes:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
-        positions: the names that a loop unpacks a batch to, each with its position.
+        positions: the names of what a batch has at one position, or of rows of it, each with the position.
         tensors: names of parts that provably are tensors.
         entries: names of entries of a batch, each with the entry: `labels = batch["labels"]`.
         counters: names of numbers that loops count.

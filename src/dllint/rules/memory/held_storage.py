@@ -66,7 +66,10 @@ class Storages(Names):
         if isinstance(event.target, Name):
             held = event.detail is None and self.holds(event.value)
             whole = self._is_whole(event.value)
+            position = self.position(event.value) if held else None
             self._forget(event.target.id)
+            if position is not None:
+                self.positions[event.target.id] = position
             made = as_display(event.value, self.file)
             if event.detail is None and isinstance(made, (List, Tuple, Dict)):
                 inside = [one for _, one in made.items] if isinstance(made, Dict) else list(made.elements)
@@ -80,6 +83,7 @@ class Storages(Names):
                     self.tensors.add(event.target.id)
         elif isinstance(event.target, (Tuple, List)):
             held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
+            whole = self._is_whole(event.value)
             given = self._given_back(event.value.index) if isinstance(event.value, CallRef) and not held else set()
             for position, part in enumerate(event.target.elements):
                 if not isinstance(part, Name):
@@ -90,6 +94,8 @@ class Storages(Names):
                 self._forget(part.id)
                 if own:
                     self.parts.add(part.id)
+                    if whole:
+                        self.positions[part.id] = position
         elif isinstance(event.target, Subscript) and isinstance(event.target.value, Name):
             self._replace(event.target.value.id, event.target.index, event.value)
 
@@ -167,7 +173,22 @@ class Storages(Names):
         """Whether an expression is what a batch has under a key that is written there: `batch["labels"]`."""
         return isinstance(expr, Subscript) and isinstance(expr.index, Constant) and self._is_whole(expr.value)
 
+    def position(self, expr: Expr) -> int | None:
+        """The position in a batch of what an expression is, or is a row of: `x` after `x, y = batch`, `batch[0]`."""
+        match expr:
+            case Name(name):
+                return self.positions.get(name)
+            case Subscript(value, Constant(int() as position)) if self._is_whole(value):
+                return position if position >= 0 else None
+            case Subscript(value, key) if self._is_basic(key):
+                return self.position(value)
+            case CallRef(index):
+                func = self.file.calls[index].func
+                return self.position(func.value) if isinstance(func, Attribute) and func.attr in METHODS else None
+        return None
+
     def _forget(self, name: str) -> None:
+        self.positions.pop(name, None)
         self.whole.discard(name)
         self.parts.discard(name)
         self.replaced.pop(name, None)
@@ -250,7 +271,8 @@ class Storages(Names):
         if not given or limits.BATCH_CALLS.exceeded(self.depth):
             return found
         for target in self.world.calls.targets(self.file, index, self.frame):
-            body = Storages(self.world, target.function.file, target.function.scope, None, target.frame)
+            frame = self.world.told_apart(self.file, index, target.function, target.frame)
+            body = Storages(self.world, target.function.file, target.function.scope, None, frame)
             body.depth = self.depth + 1
             for event in body.statements() if not target.guessed and self.hand_to(body, target) else ():
                 value = as_display(event.value, body.file) if event.kind == "return" and event.value else None
@@ -263,12 +285,15 @@ class Storages(Names):
     def hand_to(self, body: Storages, target: Target) -> bool:
         """Record what a function that is called with a batch, or with parts of one, receives; whether it does."""
         for param in body.file.scopes[body.scope].params:
-            actual = self.world.parameters.bound(target.function, param.name, target.frame).actual
+            actual = self.world.parameters.bound(target.function, param.name, body.frame or target.frame).actual
             expr = actual.expr if actual is not None else None
             if expr is None or not self.holds(expr):
                 continue
             whole = isinstance(expr, Name) and expr.id in self.whole
             (body.whole if whole else body.parts).add(param.name)
+            position = self.position(expr)
+            if position is not None:
+                body.positions[param.name] = position
             if not whole and (isinstance(expr, CallRef) or (isinstance(expr, Name) and self.is_tensor(expr.id))):
                 body.tensors.add(param.name)
         body.on_cpu = self.on_cpu

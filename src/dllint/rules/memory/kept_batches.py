@@ -308,9 +308,7 @@ class _Loop(Body):
 
     def _is_tensor(self, loader: Loader, body: Body, kept: Kept) -> bool:
         """Whether the items of the loader show that what is kept of a batch is a tensor."""
-        project, position = self.batches.project, None
-        if body is self and isinstance(kept.expr, Name):
-            position = self.positions.get(kept.expr.id)
+        project, position = self.batches.project, body.position(kept.expr)
         return gives_only_tensors(project, loader) or (position is not None and is_tensor(project, loader, position))
 
     def _begins_with_loop(self, kept: Kept) -> bool:
@@ -342,7 +340,8 @@ class _Loop(Body):
         if not any(self.holds(argument.value) for argument in self.file.calls[index].args):
             return
         for target in self.world.calls.targets(self.file, index, None):
-            body = Body(self.world, target.function.file, target.function.scope, None, target.frame)
+            frame = self.world.told_apart(self.file, index, target.function, target.frame)
+            body = Body(self.world, target.function.file, target.function.scope, None, frame)
             if self.hand_to(body, target):
                 yield from ((body, kept) for event in body.statements() for kept in body.kept(event))
 
