@@ -1,5 +1,5 @@
-"""Development kits that keep the annotations of a data set as Python objects: pycocotools 2.0, lvis 0.5,
-nuscenes-devkit 1.1, lyft_dataset_sdk 0.0.8 (their sources)."""
+"""Development kits that keep the annotations of a data set as Python objects: pycocotools 2.0, its variants xtcocotools
+1.14 and crowdposetools, lvis 0.5, nuscenes-devkit 1.1, lyft_dataset_sdk 0.0.8 (their sources)."""
 
 from dllint.libraries.facets import Library
 
@@ -31,6 +31,8 @@ LIBRARY = Library(
         **{f"{kit}().{method}": "records" for kit, methods in _LISTING.items() for method in methods},
     },
     aliases={
+        "xtcocotools.coco.COCO": "pycocotools.coco.COCO",
+        "crowdposetools.coco.COCO": "pycocotools.coco.COCO",
         "lvis.lvis.LVIS": "lvis.LVIS",
         "nuscenes.NuScenes": "nuscenes.nuscenes.NuScenes",
         "lyft_dataset_sdk.LyftDataset": "lyft_dataset_sdk.lyftdataset.LyftDataset",
