@@ -33,6 +33,14 @@ from dllint.modules import ModuleIndex
         (["/w/tools/train.py", "/w/pcdet/__init__.py"], "/w/tools/train.py", "pcdet", 0, ["/w/pcdet/__init__.py"]),
         (["/x.py", "/y.py"], "/x.py", "y", 0, ["/y.py"]),
         (["a.py", "a/__init__.py", "b.py"], "b.py", "a", 0, ["a/__init__.py"]),
+        (
+            ["/w/__init__.py", "/w/data/__init__.py", "/w/data/sub/__init__.py", "/w/data/sub/build.py"],
+            "/w/data/sub/build.py",
+            "data",
+            0,
+            ["/w/data/__init__.py"],
+        ),
+        (["/w/__init__.py", "/w/data/__init__.py", "/w/lib/__init__.py", "/w/lib/a.py"], "/w/lib/a.py", "data", 0, []),
     ],
 )
 def test_resolves(paths: list[str], importer: str, module: str, level: int, expected: list[str]) -> None:

@@ -170,8 +170,13 @@ class ModuleIndex:
                 rank = 0
             elif root == directory:
                 rank = 1
-            elif self._root_of(root) == root or (rest and encloses(root, directory)):
-                # A script inside a package may be run directly, which makes its folder a root.
+            elif (
+                self._root_of(root) == root
+                or (rest and encloses(root, directory))
+                or (path.endswith("/__init__.py") and encloses(_parent(path), directory))
+            ):
+                # A script inside a package may be run directly, which makes its folder a root. What imports the package
+                # around itself by name counts on such a script.
                 rank = 2
             elif rest:
                 rank = 3

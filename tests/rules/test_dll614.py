@@ -253,6 +253,13 @@ FOUND: dict[str, str] = {
     "in a closure": dataset(
         "def load(at):\n    row = self.data[at]  # DLL614\n    row[:, 0] *= -1\n    return row\nreturn load(index)"
     ),
+    "what a name holds of it, in a function": dataset(
+        VIEW + "row = turn(row)\nreturn row",
+        before="\ndef turn(rows):\n    rows = np.transpose(rows, (3, 1, 2, 0))\n    for frame in range(9):\n"
+        "        places = rows[0:2, frame, :, :]\n        turned = np.dot(random.random(), places.reshape(2, -1))\n"
+        "        turned[0] += 3\n        rows[0:2, frame, :, :] = turned.reshape(2, 5, 1)\n    return rows\n",
+        data="np.array([np.load(one) for one in paths])",
+    ),
     "in a base class": dataset(COLUMN).replace("DataLoader(rows)", "DataLoader(Below(paths, path))")
     + "\n\nclass Below(Rows):\n    pass\n",
 }
@@ -287,6 +294,10 @@ FOUND |= {
 }
 
 SILENT: dict[str, str] = {
+    "what a name holds of other columns": dataset(
+        VIEW.replace("  # DLL614", "") + "places = row[:, 2:4]\nrow[:, 0:2] = np.dot(places, 3)\nreturn row",
+        data="np.array([np.load(one) for one in paths])",
+    ),
     "rows by several numbers that are drawn": dataset(
         "rows = self.data[np.random.randint(0, 9, 4)]\nrows[:, 0] = 640 - rows[:, 0]\nreturn rows", data="np.load(path)"
     ),

@@ -246,7 +246,8 @@ class Repeats:
             if isinstance(expr, (Name, Subscript)):
                 found = self.parts.of(expr, where)
                 if found is not None and found.key == part.key and (found.depth or found.is_array):
-                    yield None
+                    indices = list(self._elements(expr, where, part)) if isinstance(expr, Name) else []
+                    yield from indices or (None,)
                     continue
             if isinstance(expr, Name):
                 new = [one for one in self._bound(expr, where) if (id(one[0]), one[1]) not in seen]
@@ -259,6 +260,17 @@ class Repeats:
                 waiting += [(one, where) for one in (call.func, *(argument.value for argument in call.args))]
             else:
                 waiting += [(one, where) for one in expr.children()]
+
+
+    def _elements(self, name: Name, site: Site, part: Part) -> Iterator[Expr]:
+        """The indices by which the elements are taken that a name stands for, if each assignment takes some:
+        `xy = row[0:2]`."""
+        bound = list(self._bound(name, site))
+        for expr, where in bound:
+            own = self.parts.of(expr.value, where) if isinstance(expr, Subscript) else None
+            if own is None or own.key != part.key or not own.depth:
+                return
+        yield from (expr.index for expr, _ in bound if isinstance(expr, Subscript))
 
 
 def _cuts(index: Expr) -> bool:
