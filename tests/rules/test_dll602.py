@@ -1119,3 +1119,52 @@ def main():
     return DataLoader(Rows(), num_workers=4)
 """
     assert bool(findings({"train.py": text, "requirements.txt": pin}, **SELECT)) is found
+
+
+SUBCLASSES = """\
+import imgaug.augmenters as iaa
+from torch.utils.data import DataLoader, Dataset
+
+class Base:
+    def __init__(self):
+        self.processor = iaa.Noop()
+
+    def __call__(self, image):
+        return self.processor.augment_image(image)
+
+class Sharpen(Base):
+    def __init__(self):
+        self.processor = iaa.Sharpen((0.1, 0.5))  # first
+
+class Noise(Base):
+    def __init__(self):
+        self.processor = iaa.AdditiveGaussianNoise(0, 9)  # other
+
+class Resize(Base):
+    def __init__(self):
+        self.processor = iaa.Resize(9)
+
+class Own:
+    def __init__(self):
+        self.processor = iaa.Rain()
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transforms = [Sharpen(), Noise(), Resize(), Own()]
+
+    def __getitem__(self, index):
+        for one in self.transforms[:3]:
+            index = one(index)
+        return index
+
+loader = DataLoader(Rows(), num_workers=2)
+"""
+
+
+def test_every_augmenter_that_an_inherited_method_draws_with_is_named(told: Callable[..., Any]) -> None:
+    (finding,) = told({"train.py": SUBCLASSES}, **SELECT)
+
+    lines = SUBCLASSES.splitlines()
+    assert lines[finding.span.line - 1].endswith("# first")
+    others = [lines[one.span.line - 1] for one in finding.related if one.message.startswith("so does this")]
+    assert len(others) == 1 and others[0].endswith("# other")

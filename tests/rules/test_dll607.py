@@ -140,3 +140,27 @@ def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
 def test_silent(text: str, findings: Callable[..., Any]) -> None:
     assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
+
+CURSOR = dataset(
+    "iter(lmdb.open('rows').begin().cursor())",
+    "key, value = next(self.it)  # DLL607\n        if key == b'length':\n            key, value = next(self.it)\n"
+    "        return value",
+)
+
+
+@pytest.mark.parametrize(("workers", "severity"), [(2, "error"), (0, "warning")])
+def test_an_iterator_runs_out_with_any_number_of_workers(
+    workers: int, severity: str, told: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"train.py": HEAD + "import lmdb\n" + CURSOR.replace("num_workers=2", f"num_workers={workers}")}
+
+    (finding,) = told(files, **SELECT)
+
+    assert {(line, code) for _, line, code in marks(files)} == {(finding.span.line, "DLL607")}
+    assert finding.severity == severity
+    assert [one.message for one in finding.related] == [
+        "this iterator runs out",
+        "this takes from it, too",
+        "this reads the dataset",
+    ]

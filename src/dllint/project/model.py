@@ -270,6 +270,10 @@ class Project:
         """The project's own dataset objects that a loader reads from, also those inside wrappers."""
         return self._contents.dataset_objects(loader)
 
+    def read_objects(self, loader: Loader) -> list[Instance]:
+        """The project's own dataset objects that a loader reads from, also if it never has workers."""
+        return self.dataset_objects(loader) or self.datasets.expand(loader.datasets())
+
     def served(self, loader: Loader) -> Values:
         """The loader's dataset values, without those that never have workers."""
         return self._contents.served(loader)

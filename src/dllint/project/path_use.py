@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Slice, Subscript
 from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Class, External, Function, Instance, Value
-from dllint.libraries.index import PATH_CONSUMERS, canonical
+from dllint.libraries.index import PATH_CONSUMERS, READERS, canonical
 from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.libraries.records import HANDLE, form
 from dllint.linking.expressions import walk, without_calls
@@ -55,6 +55,8 @@ def takes_path(world: World, file: SourceFile, index: int) -> bool:
     own = [value for value in world.values.evaluate(call.func, site) if isinstance(value, Function)]
     if own:
         return any(_asks_for_path(value) for value in own)
+    if last == "get" and any(map(_gets_entry, world.values.evaluate(call.func, site))):
+        return False
     return last != "read" or not any(map(_is_open_file, world.values.evaluate(call.func.value, site)))
 
 
@@ -81,6 +83,11 @@ def _asks_for_path(function: Function) -> bool:
     """Whether the first parameter of a method is named like a path: `get(self, filepath)`."""
     params = function.file.scopes[function.scope].params[1:2]
     return any("path" in one.name or "file" in one.name for one in params)
+
+
+def _gets_entry(value: Value) -> bool:
+    """Whether a method reads what a store has under a key: `transaction.get(key)` of lmdb."""
+    return isinstance(value, External) and canonical(value.name) in READERS
 
 
 def _is_open_file(value: Value) -> bool:

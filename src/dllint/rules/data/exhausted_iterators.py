@@ -14,7 +14,7 @@ from dllint.inference import limits
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
-from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
+from dllint.libraries.index import ENDLESS, HANDING_ON, READERS, UNSPLITTING_PACKAGES, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.attribute_contents import contents_of, iterates_loader
@@ -54,7 +54,7 @@ class Exhaustion:
         """The bare `next` calls of a loader's map-style datasets."""
         if not self._kept:
             return
-        for value in self.project.dataset_objects(loader):
+        for value in self.project.read_objects(loader):
             cls = value.of
             if not isinstance(cls, Class) or self.world.hierarchy.method(cls, "__iter__") is not None:
                 continue
@@ -65,7 +65,7 @@ class Exhaustion:
     def raised(self, loader: Loader) -> Iterator[tuple[WorkerRun, Event]]:
         """The `raise StopIteration` statements that a loader's map-style datasets run, except those for an index that
         is too large: a sampler draws none."""
-        for value in self.project.dataset_objects(loader) if self._raising else ():
+        for value in self.project.read_objects(loader) if self._raising else ():
             cls = value.of
             if not isinstance(cls, Class) or self.world.hierarchy.method(cls, "__iter__") is not None:
                 continue
@@ -189,7 +189,7 @@ class Exhaustion:
                 parts = given[HANDING_ON[canonical(value.name)]]
                 return bool(parts) and all(self._sized(part, here, left - 1) for part in parts)
             if isinstance(value, External):
-                return canonical(value.name) in ("csv.reader", "csv.DictReader", "open", "os.scandir", "os.walk")
+                return _reads_once(canonical(value.name))
             if isinstance(value, Function):
                 return self._generator_ends(value)
         return False
@@ -218,7 +218,10 @@ class Exhaustion:
             name = canonical(value.of.name)
             head = re.split(r"[.(\[]", name, maxsplit=1)[0]
             return name not in ENDLESS and (
-                self.project.libraries.is_loader_name(name) or head in UNSPLITTING_PACKAGES or head in BUILTINS
+                _reads_once(name)
+                or self.project.libraries.is_loader_name(name)
+                or head in UNSPLITTING_PACKAGES
+                or head in BUILTINS
             )
         method = self.world.hierarchy.method(value.of, "__iter__")
         if method is None:
@@ -236,6 +239,11 @@ class Exhaustion:
             if event.kind == "yield"
             for index in file.regions(event.region)
         )
+
+
+def _reads_once(name: str) -> bool:
+    """Whether a function reads a file or a directory to its end."""
+    return name in READERS or name in ("open", "os.scandir", "os.walk")
 
 
 def _stops(event: Event, file: SourceFile) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import NONE, Instance
+from dllint.inference.values import NONE
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
@@ -38,18 +38,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
         if _may_ask_for_several(loader):
             continue
-        for value in _datasets(project, loader):
+        for value in project.read_objects(loader):
             for overwrite in project.ask(Overwrites).of(value):
                 use = _judged(project, loader, overwrite)
                 if use is not None:
                     causes.add(use, _place(overwrite))
     for found in causes:
         yield _finding(project, found)
-
-
-def _datasets(project: Project, loader: Loader) -> list[Instance]:
-    """The datasets that a loader reads, also if it never has workers."""
-    return project.dataset_objects(loader) or project.datasets.expand(loader.datasets())
 
 
 def _may_ask_for_several(loader: Loader) -> bool:

@@ -261,7 +261,6 @@ class Repeats:
             else:
                 waiting += [(one, where) for one in expr.children()]
 
-
     def _elements(self, name: Name, site: Site, part: Part) -> Iterator[Expr]:
         """The indices by which the elements are taken that a name stands for, if each assignment takes some:
         `xy = row[0:2]`."""

@@ -30,9 +30,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for bare in exhaustion.bare(loader):
             if bare.copied and (not project.regimes(loader) or loader.workers().count == 1):
                 continue
-            causes.add((bare, loader), (bare.run.file.path, bare.call))
+            made = bare.made[0].path, bare.made[1]
+            causes.add((bare, loader), (bare.run.file.path, bare.call), made)
     for found in causes:
         bare = found[0][0]
+        # One process that reads all items once may come to the end of both together.
+        sure = not bare.copied and any(project.regimes(loader) for _, loader in found)
         call = bare.run.file.calls[bare.call]
         file, span = bare.made
         yield Finding(
@@ -41,15 +44,24 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             call.span,
             "copied" if bare.copied else "main",
             {"call": render(CallRef(bare.call), bare.run.file), "where": project.where(file, span)},
-            severity="warning" if bare.copied else "error",
+            severity="error" if sure else "warning",
             trace=project.trace(bare.run.hops),
             related=(
                 Place(file.path, span, "each worker has a copy" if bare.copied else "this iterator runs out"),
+                *_others(bare, [one for one, _ in found]),
                 *dict.fromkeys(Place(one.file.path, one.span, "this reads the dataset") for _, one in found),
             ),
             statement=call.statement,
         )
     yield from _raised(project, exhaustion)
+
+
+def _others(first: BareNext, found: list[BareNext]) -> Iterator[Place]:
+    """Where the code of an item takes more from the same iterator."""
+    calls = dict.fromkeys((one.run.file, one.call) for one in found)
+    for file, call in calls:
+        if (file, call) != (first.run.file, first.call):
+            yield Place(file.path, file.calls[call].span, "this takes from it, too", alike=True)
 
 
 def _raised(project: Project, exhaustion: Exhaustion) -> Iterator[Finding]:

@@ -87,7 +87,7 @@ class UnseededDraws:
             own_loader = bool(row.loaders) and canonical(made_by).startswith(row.loaders)
             if given or own_loader or (called & row.reseeding and self._reseeded(row, runs)):
                 continue
-            yield from self._draws(row, runs)
+            yield from self._draws(row, runs, loader)
 
     def _reseeded(self, row: OwnDraws, runs: list[WorkerRun]) -> bool:
         """Whether worker code may seed the library: `numpy.random.seed` seeds another."""
@@ -105,7 +105,7 @@ class UnseededDraws:
                         return True
         return False
 
-    def _draws(self, row: OwnDraws, runs: list[WorkerRun]) -> Iterator[UnseededDraw]:
+    def _draws(self, row: OwnDraws, runs: list[WorkerRun], loader: Loader) -> Iterator[UnseededDraw]:
         for run in runs:
             if row.methods is None:
                 for index, name in self.project.workers.external_calls(run, row.prefix):
@@ -115,7 +115,8 @@ class UnseededDraws:
                         yield UnseededDraw(row, held, run.file, call.span, call.statement, None)
                 continue
             for index in run.file.calls_of(run.scope):
-                for found in self._drawing_objects(row, run, index):
+                drawing = list(self._drawing_objects(row, run, index))
+                for found in (*drawing, *(self._alike(row, run, index, loader) if drawing else ())):
                     if found.file is not None and found.call >= 0:
                         call = found.file.calls[found.call]
                         place = Place(run.file.path, run.file.calls[index].span, "workers draw with it here")
@@ -131,6 +132,22 @@ class UnseededDraws:
         receiver = run.frame.receiver if run.frame is not None else None
         if isinstance(receiver, Instance) and self._draws_with_own(row, run, index):
             yield receiver
+
+    def _alike(self, row: OwnDraws, run: WorkerRun, index: int, loader: Loader) -> Iterator[Instance]:
+        """What other objects of the dataset keep under the attribute whose method a call calls: those of the classes
+        that inherit the method with the call."""
+        func = run.file.calls[index].func
+        base = func.value if isinstance(func, Attribute) else None
+        method, params = run.file.method_of(run.scope), run.file.scopes[run.scope].params
+        if method is None or not isinstance(base, Attribute) or not params or base.value != Name(params[0].name):
+            return
+        cls, line = Class(run.file, method), self.world.hierarchy.line
+        for _, piece in self.project.dataset_pieces(loader):
+            kept = piece.kept
+            if kept is not None and kept.attr == base.attr and kept.owner is not None and cls in line(kept.owner):
+                found = self._drawing(row, piece.value, 0)
+                if found is not None:
+                    yield found
 
     def _called_objects(self, row: OwnDraws, run: WorkerRun, index: int) -> Iterator[Value]:
         """The objects that a call calls, or whose drawing method it calls."""
