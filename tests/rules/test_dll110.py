@@ -32,6 +32,7 @@ def program(item: str, guarded: str, before: str = "", loader: str = LOADER) -> 
 
 FOUND: dict[str, dict[str, str]] = {
     "a number": program("index * scale  # DLL110", "scale = 3"),
+    "declared global at the top level": program("index * scale  # DLL110", "global scale\nscale = 3"),
     "the target of a loop": program("index * last  # DLL110", "for last in range(3):\n    print(last)"),
     "a function": program("index * scaled(index)  # DLL110", "def scaled(index):\n    return index"),
     "an import": program("math.sqrt(index)  # DLL110", "import math"),

@@ -41,6 +41,10 @@ if __name__ == "__main__":
 
 CHANGED = {
     "by the constructor": (("", ""), [7]),
+    "read by a test": (
+        ("        return Vocabulary.words.index(str(index))", "        if index in Vocabulary.words:\n            return 3"),
+        [7],
+    ),
     "by a class method": (('Vocabulary("words.txt")', 'Vocabulary.load("words.txt")'), [11]),
     "by the program": (('Vocabulary("words.txt")', 'Vocabulary.words = ["a"]'), [24]),
     "of the dataset's own class": (

@@ -80,10 +80,11 @@ def _changes_property(scope: Scope) -> bool:
 
 
 def declarations(scopes: list[Scope]) -> dict[int, dict[str, str]]:
-    """Return the names that functions declare, by scope, each with "global" or "nonlocal"."""
+    """Return the names that functions and classes declare, by scope, each with "global" or "nonlocal". At the top
+    level, where all names are global, the statement changes nothing."""
     found: dict[int, dict[str, str]] = {}
     for index, scope in enumerate(scopes):
-        for event in scope.events_of("global", "nonlocal"):
+        for event in scope.events_of("global", "nonlocal") if index else ():
             found.setdefault(index, {}).update(dict.fromkeys(declared_names(event), event.kind))
     return found
 

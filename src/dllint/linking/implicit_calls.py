@@ -144,10 +144,13 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[tuple[str, Call]]
 
 def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
     """Yield the expressions that a scope evaluates, parts of calls separately, each with its span, region and
-    statement."""
+    statement. The tests of `if` and `while` are among them."""
     for event in file.scopes[scope].events:
         if event.value is not None:
             yield event.value, event.value_span or event.span, event.region, event.span
+    for test in file.branch_tests.get(scope, ()):
+        assert test.expr is not None
+        yield test.expr, test.span, test.parent, test.span
     for index in file.calls_of(scope):
         call = file.calls[index]
         if not isinstance(call.func, Getter):

@@ -319,6 +319,24 @@ class SourceFile:
             found.setdefault(region.kind, []).append((index, region))
         return found
 
+    @cached_property
+    def branch_tests(self) -> dict[int, list[Region]]:
+        """The tests of `if` and `while` statements, by the scope that makes them: the region of each first branch."""
+        found: dict[int, list[Region]] = {}
+        scopes = sorted(range(1, len(self.scopes)), key=lambda one: self.scopes[one].span.start, reverse=True)
+        around = [0]
+        for region in sorted(
+            (one for one in self.facts.regions if one.expr is not None and one.holds), key=lambda one: one.span
+        ):
+            if region.kind not in ("if", "while"):
+                continue
+            while scopes and self.scopes[scopes[-1]].span.start <= region.span.start:
+                around.append(scopes.pop())
+            while len(around) > 1 and not self.scopes[around[-1]].span.covers(region.span):
+                around.pop()
+            found.setdefault(around[-1], []).append(region)
+        return found
+
     def regions(self, region: int) -> Iterator[int]:
         """Yield a region and the regions around it, innermost first, without the scope's own body."""
         while region:

@@ -27,7 +27,6 @@ def is_idle(world: World, run: WorkerRun, index: int) -> bool:
         return False
     site = world.call_site(run.file, index, run.frame)
     written = [expr for expr, _, _, _ in expressions(run.file, run.scope)]
-    written += [one.expr for one in run.file.facts.regions if one.expr is not None]
     limits = (
         _limit(part, CallRef(index)) for expr in written for part in walk(expr, run.file) if isinstance(part, Compare)
     )

@@ -335,9 +335,8 @@ class MadeInLoops:
 
 def _compared(file: SourceFile, scope: int) -> list[Expr]:
     """What a function takes an element of to order it: the arrays of numbers among them have no rows."""
-    tests = [one.expr for one in file.facts.regions if one.expr is not None]
-    found = [expr for expr, *_ in expressions(file, scope)]
-    compared = (part for expr in (*found, *tests) for part in walk(expr, file) if isinstance(part, Compare))
+    parts = (part for expr, *_ in expressions(file, scope) for part in walk(expr, file))
+    compared = (part for part in parts if isinstance(part, Compare))
     sides = (
         side
         for part in compared
