@@ -42,7 +42,10 @@ if __name__ == "__main__":
 CHANGED = {
     "by the constructor": (("", ""), [7]),
     "read by a test": (
-        ("        return Vocabulary.words.index(str(index))", "        if index in Vocabulary.words:\n            return 3"),
+        (
+            "        return Vocabulary.words.index(str(index))",
+            "        if index in Vocabulary.words:\n            return 3",
+        ),
         [7],
     ),
     "by a class method": (('Vocabulary("words.txt")', 'Vocabulary.load("words.txt")'), [11]),
@@ -138,3 +141,16 @@ def test_what_no_process_above_them_changes(place: str, count: int, told: Callab
     found = told({"train.py": STARTED.format(**{**places, place: "State.use()"})}, select=["DLL110"])
 
     assert len(found) == count
+
+
+@pytest.mark.parametrize(("here", "count"), [(False, 1), (True, 0)])
+def test_what_another_script_does_at_its_top_level_changes_nothing(
+    here: bool, count: int, told: Callable[..., Any]
+) -> None:
+    module, _, rest = PROGRAM.partition("class Rows")
+    main = "from words import Vocabulary\nfrom torch.utils.data import DataLoader, Dataset\n\nclass Rows" + rest
+    load = 'Vocabulary("words.txt")\n'
+    main = main.replace("def main", f"{load if here else ''}\ndef main")
+    other = f"from words import Vocabulary\n\n{load}print(Vocabulary.words)\n"
+
+    assert len(told({"words.py": module, "main.py": main, "other.py": other}, select=["DLL110"])) == count

@@ -1089,6 +1089,29 @@ def build(path):
     nusc = NuScenes(version="v1.0", dataroot=path)
     return DataLoader(Rows(nusc), num_workers=4)
 """,
+    "a helper of nuScenes among arguments that are unpacked": """\
+from nuscenes import NuScenes
+from nuscenes.prediction import PredictHelper
+class Rows(Dataset):
+    def __init__(self, mode, folder, helper):
+        self.mode = mode
+        self.folder = folder
+        self.helper = helper  # DLL302
+        self.tokens = folder.split()
+    def __len__(self):
+        return len(self.tokens)
+    def __getitem__(self, index):
+        return self.folder, self.helper.get_sample_annotation(*self.tokens[index].split("_"))
+def extra(name, path):
+    found = []
+    if name == "nuScenes":
+        found.append(PredictHelper(NuScenes("v1.0", dataroot=path)))
+    return found
+def make(kind, args):
+    return {"rows": Rows}[kind](*args)
+def build(cfg, path):
+    return DataLoader(make(cfg["kind"], ["train", path] + extra(cfg["name"], path)), num_workers=4)
+""",
     "a dict of records whose lists the workers iterate": """\
 class Rows(Dataset):
     def __init__(self, path):

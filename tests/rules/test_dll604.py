@@ -102,6 +102,10 @@ FOUND: dict[str, str] = {
     + "def fit(rows, args):\n    for e in range(args.first, args.num_epochs):\n"
     "        loader = DataLoader(rows, num_workers=args.workers)  # DLL604\n"
     "        for batch in loader:\n            print(batch)\n",
+    "in a loop over inner epochs, with a lambda that reads nothing of it": HEAD
+    + "def fit(rows, args, fields):\n    for e in range(args.epoch):\n        for _ in range(args.inner_epoch):\n"
+    "            loader = DataLoader(rows, num_workers=2, collate_fn=lambda x: x[fields])  # DLL604\n"
+    "            for batch in loader:\n                print(batch)\n",
     "in a progress bar of epochs": HEAD + "from tqdm import tqdm\n\nclass Task:\n    def fit(self, first_epoch):\n"
     "        for _ in tqdm(range(first_epoch, first_epoch + 100)):\n"
     "            loader = DataLoader(self.rows, num_workers=2)  # DLL604\n"
@@ -196,6 +200,9 @@ SILENT: dict[str, str] = {
     "built once in a while": HEAD
     + "for epoch in range(5):\n    if epoch == 3:\n        l = DataLoader(rows, num_workers=2)\n",
     "built without workers": HEAD + "for step in range(5):\n    l = DataLoader(rows)\n",
+    "a lambda that reads what the loop counts": HEAD
+    + "def fit(rows, epochs):\n    for e in range(epochs):\n"
+    "        for batch in DataLoader(rows, num_workers=2, collate_fn=lambda x: x[e]):\n            print(batch)\n",
     "a sweep": HEAD + "for epochs in [5, 10]:\n    for rate in rates:\n        l = DataLoader(rows, num_workers=2)\n",
     "in a function called in a loop, of drawn rows": HEAD
     + "import random\n\ndef make(rows):\n    chosen = random.sample(rows, 9)\n"

@@ -46,6 +46,7 @@ class Sequences:
         self._every_element: Table[Values] = {}
         self._slots: Table[list[Slot] | None] = {}
         self._placed: Table[Values] = {}
+        self._led: Table[Values] = {}
 
     def item(self, value: Display, key: Const, reader: Site | None = None) -> Values:
         """Return the values at a position; at all positions if unknown."""
@@ -56,11 +57,34 @@ class Sequences:
         if slots is not None:
             return self._at(slots[at]) if -len(slots) <= at < len(slots) else self.elements(value)
         first = self._written(value)
+        if first is None and at >= 0 and not self.changes.of(value):
+            return self.world.memory.remember(self._led, (value, at), lambda: self._behind_known(value, at), ())
         if first is None or not 0 <= at < len(first) or not all(map(_keeps_places, self.changes.of(value))):
             return self.elements(value)
         slot = first[at]
         # The value set may be read from the same list: `rows[i] = rows[j]`.
         return self.world.memory.remember(self._placed, (value, at), lambda: self._ever_at(value, at, slot), ())
+
+    def _behind_known(self, value: Display, at: int) -> Values:
+        """Return the values at a position of a sequence whose beginning alone has a known length: `[a, b] + rest`,
+        `[a, b, *rest]`."""
+        if value.made is not None and isinstance(value.made.expr, BinOp) and value.made.expr.op == "+":
+            for number, part in enumerate(value.parts):
+                slots = self.slots(part, value.made.site)
+                if slots is None:
+                    later = map(self.elements, value.parts[number + 1 :])
+                    return union([self.item(part, const(at), value.made.site), *later], limits.ITEMS)
+                if at < len(slots):
+                    return self._at(slots[at])
+                at -= len(slots)
+        expr, site = value.written.expr, value.written.site
+        if value.made is None and isinstance(expr, (List, Tuple)):
+            known = next(number for number, one in enumerate(expr.elements) if isinstance(one, Starred))
+            if at < known:
+                return self._at((expr.elements[at], site))
+            rest = (Element(one.value) if isinstance(one, Starred) else one for one in expr.elements[known:])
+            return union([self._at((one, site)) for one in rest], limits.ITEMS)
+        return self.elements(value)
 
     def _ever_at(self, value: Display, at: int, first: Slot) -> Values:
         """Return the initial values at a position, and those assigned there."""

@@ -13,6 +13,7 @@ _KITS = {
     "pycocotools.coco.COCO": _COCO,
     "lvis.LVIS": _LVIS,
     "nuscenes.nuscenes.NuScenes": _NUSCENES,
+    "nuscenes.prediction.helper.PredictHelper": ("inst_sample_to_ann",),
     "lyft_dataset_sdk.lyftdataset.LyftDataset": _NUSCENES,
 }
 """Classes that read a file whole, each with the attributes that hold a list or dict of records."""
@@ -35,6 +36,7 @@ LIBRARY = Library(
         "crowdposetools.coco.COCO": "pycocotools.coco.COCO",
         "lvis.lvis.LVIS": "lvis.LVIS",
         "nuscenes.NuScenes": "nuscenes.nuscenes.NuScenes",
+        "nuscenes.prediction.PredictHelper": "nuscenes.prediction.helper.PredictHelper",
         "lyft_dataset_sdk.LyftDataset": "lyft_dataset_sdk.lyftdataset.LyftDataset",
     },
 )

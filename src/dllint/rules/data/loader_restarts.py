@@ -34,7 +34,7 @@ _STEPS = re.compile(r"step|iter|batch", re.IGNORECASE)
 _EPOCHS = re.compile(r"epoch", re.IGNORECASE)
 _NUMBER_OF_EPOCHS = re.compile(
     r"(?!.*(?:step|iter|batch|sample|per|every|freq|interval))"
-    r"(?:.*epochs|(?:(?:max|min|n|nb|num|total|start|end|first|last)_?)*epoch)",
+    r"(?:.*epochs|(?:(?:max|min|n|nb|num|total|start|end|first|last|inner|outer)_?)*epoch)",
     re.IGNORECASE,
 )
 """The names of a number of epochs: `num_epochs`, `max_epoch`, but not `steps_per_epoch` or `epoch_size`."""

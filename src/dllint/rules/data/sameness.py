@@ -41,8 +41,12 @@ class Sameness:
         match expr:
             case CallRef():
                 return self._makes_the_same(file, scope, loop, expr.index, depth + 1)
-            case Comprehension() | LambdaRef():
+            case Comprehension():
                 return False
+            case LambdaRef(inner):
+                # What a lambda reads of the loop it reads when it is called.
+                body = (one.value for one in file.scopes[inner].events_of("return") if one.value is not None)
+                return not any(self.depends(file, scope, loop, one) for one in body)
             case Name():
                 if not self.depends(file, scope, loop, expr):
                     return True

@@ -49,7 +49,7 @@ class ChangedConfigurations:
                     if change.file.path not in children.loaded or key in seen:
                         continue
                     place = Spot(change.file, change.scope, change.region, change.at)
-                    late = globals_.only_in_the_program(change.file, change.scope, change.region)
+                    late = globals_.only_in_the_program(change.file, change.scope, change.region, children.loaded)
                     if late and globals_.made_above(place, children):
                         seen.add(key)
                         yield ChangedGlobal(

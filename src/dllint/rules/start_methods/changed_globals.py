@@ -78,7 +78,7 @@ class ChangedGlobals:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self._imported: dict[tuple[str, int, int], bool] = {}
+        self._imported: dict[tuple[str, int, int, frozenset[str]], bool] = {}
         self._led: dict[tuple[Spot, bool], dict[tuple[str, int], set[Spot]]] = {}
 
     def of(self, children: Children) -> Iterator[ChangedGlobal]:
@@ -93,7 +93,7 @@ class ChangedGlobals:
                 seen.add(key)
                 for one in changes:
                     late = one.file.path in children.loaded and self.only_in_the_program(
-                        one.file, one.scope, one.region
+                        one.file, one.scope, one.region, children.loaded
                     )
                     if late and self.made_above(Spot(one.file, one.scope, one.region, one.span.start), children):
                         yield ChangedGlobal(one.name, one.file, one.span, run.file, read, run.hops)
@@ -219,21 +219,23 @@ class ChangedGlobals:
             self._led[key] = found
         return self._led[key]
 
-    def only_in_the_program(self, file: SourceFile, scope: int, region: int) -> bool:
-        """Whether only a running program reaches a statement, never the import of a file."""
-        key = (file.path, scope, region)
+    def only_in_the_program(self, file: SourceFile, scope: int, region: int, loaded: frozenset[str]) -> bool:
+        """Whether only a running program reaches a statement, never the import of a file of its own: `loaded`."""
+        key = (file.path, scope, region, loaded)
         found = self._imported.get(key)
         if found is None:
-            found = self._imported[key] = self._runs_late(file, scope, region)
+            found = self._imported[key] = self._runs_late(file, scope, region, loaded)
         return found
 
-    def _runs_late(self, file: SourceFile, scope: int, region: int) -> bool:
+    def _runs_late(self, file: SourceFile, scope: int, region: int, loaded: frozenset[str]) -> bool:
         todo = [(file, scope, region)]
         seen: set[tuple[str, int]] = set()
         guarded = False
         while todo and not limits.MODULES_ABOVE.reached(len(seen)):
             file, scope, region = todo.pop()
             if scope <= 0:
+                if file.path not in loaded:
+                    continue
                 if not under_main_guard(file, region):
                     return False
                 guarded = True

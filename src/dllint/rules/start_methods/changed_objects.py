@@ -70,13 +70,12 @@ class ChangedObjects:
         globals_ = self.project.ask(ChangedGlobals)
         if any(one.by & children.own for one in changes):
             return []
-        if not all(globals_.only_in_the_program(one.file, one.scope, one.region) for one in changes):
+        loaded = children.loaded
+        here = [one for one in changes if one.file.path in loaded]
+        if not all(globals_.only_in_the_program(one.file, one.scope, one.region, loaded) for one in here):
             return []
         return [
-            one
-            for one in changes
-            if one.file.path in children.loaded
-            and globals_.made_above(Spot(one.file, one.scope, one.region, one.span.start), children)
+            one for one in here if globals_.made_above(Spot(one.file, one.scope, one.region, one.span.start), children)
         ]
 
     def _reads(self, run: Run) -> Iterator[tuple[_Key, Attribute, Span]]:
