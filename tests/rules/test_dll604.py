@@ -200,8 +200,7 @@ SILENT: dict[str, str] = {
     "built once in a while": HEAD
     + "for epoch in range(5):\n    if epoch == 3:\n        l = DataLoader(rows, num_workers=2)\n",
     "built without workers": HEAD + "for step in range(5):\n    l = DataLoader(rows)\n",
-    "a lambda that reads what the loop counts": HEAD
-    + "def fit(rows, epochs):\n    for e in range(epochs):\n"
+    "a lambda that reads what the loop counts": HEAD + "def fit(rows, epochs):\n    for e in range(epochs):\n"
     "        for batch in DataLoader(rows, num_workers=2, collate_fn=lambda x: x[e]):\n            print(batch)\n",
     "a sweep": HEAD + "for epochs in [5, 10]:\n    for rate in rates:\n        l = DataLoader(rows, num_workers=2)\n",
     "in a function called in a loop, of drawn rows": HEAD
