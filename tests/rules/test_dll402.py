@@ -613,7 +613,7 @@ def test_handles_of_one_process_are_silent(findings: Callable[..., Any], text: s
     [
         ("open(path)", "error"),
         ("lmdb.open(path)", "error"),
-        ("lmdb.open(path, readonly=True, lock=False)", "warning"),
+        ("lmdb.open(path, readonly=True, lock=False); self.size = self.file.stat()", "warning"),
         ("sqlite3.connect(path)", "warning"),
         ("h5py.File(path, 'r')", "info"),
     ],
@@ -622,6 +622,55 @@ def test_the_severity_is_the_handle_s(told: Callable[..., Any], opener: str, sev
     text = HEAD + "import h5py, lmdb, sqlite3\n" + OPEN.replace("open(path, 'rb')", opener) + READ + TAIL
 
     assert [one.severity for one in told({"data.py": text}, **SELECT)] == [severity]
+
+
+UNLOCKED = """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.env = lmdb.open(path, readonly=True, lock=False)
+        OPENED
+
+    def names(self):
+        return self.env.stat()
+
+    def __len__(self):
+        return LENGTH
+
+    def __getitem__(self, index):
+        with self.env.begin() as transaction:
+            return transaction.get(str(index).encode())
+
+def main():
+    rows = Rows("rows.lmdb")
+    BEFORE
+    for row in DataLoader(rows, num_workers=4):
+        print(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("opened", "length", "before", "found"),
+    [
+        ("pass", "9", "pass", False),
+        ("self.env.close", "9", "print(rows.path)", False),
+        ("self.size = self.env.stat()['entries']", "9", "pass", True),
+        ("env = self.env; self.size = env.stat()", "9", "pass", True),
+        ("self.size = self.names()", "9", "pass", True),
+        ("pass", "self.env.stat()['entries']", "pass", True),
+        ("pass", "9", "print(rows[0])", True),
+        ("pass", "9", "rows.names()", True),
+    ],
+)
+def test_an_environment_without_locks_that_the_parent_reads_first(
+    opened: str, length: str, before: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    text = UNLOCKED.replace("OPENED", opened).replace("LENGTH", length).replace("BEFORE", before)
+
+    assert bool(findings({"data.py": text}, **SELECT)) is found
 
 
 BEGUN = """\

@@ -206,6 +206,7 @@ class Opener(NamedTuple):
         ends: methods that make it harmless once called.
         parts: methods whose result reads through the same handle, as a cursor does; "[]" stands for its items.
         depth: how deep items of items still do; deeper ones are what was read.
+        once_read: whether forked processes may share it if the parent has not read through it.
         inherited: those of `parts` whose result forked processes may go on using, although not the handle itself.
         when: the condition of the row; among several rows for one name the first that applies is used.
     """
@@ -220,6 +221,7 @@ class Opener(NamedTuple):
     inherited: frozenset[str] = frozenset()
     when: When | None = None
     depth: int = 2
+    once_read: bool = False
 
 
 class FileOpener(NamedTuple):

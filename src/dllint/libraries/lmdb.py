@@ -20,6 +20,7 @@ _SHARED = (
         parts=_PARTS,
         inherited=_INHERITED,
         when=When("lock", -1, "off"),
+        once_read=True,
     ),
     Opener(
         "an lmdb environment with locks",

@@ -112,10 +112,43 @@ class _Case:
             touch = ParentTouches(self.project, self.loader, self.dataset).of(late) if late else None
             if touch is None:
                 return None
+        if self.handle.opener.once_read and touch is None and not self._read_before():
+            return None
         label = f"`{self.last.cls.name}.{self.last.attr}`"
         return Shared(
             self.handle.opener, label, self.handle.file, self.handle.call, self.loader, hops or (), touch, self.handle
         )
+
+    def _read_before(self) -> bool:
+        """Whether the parent reads through the handle before the workers start."""
+        construction, files = self.project.datasets.construction, self.project.world.files
+        holders = (self.dataset, *(step.holder for step in self.handle.steps))
+        places = {place for holder in holders for place in construction.of(holder)}
+        places.add((self.handle.file.path, self.handle.file.calls[self.handle.call].scope))
+        if any(self._reads_through(files[path], scope) for path, scope in places):
+            return True
+        assert isinstance(self.dataset.of, Class)
+        line = (*self._line, *self.project.world.hierarchy.line(self.dataset.of))
+        own = {
+            (one.file, scope)
+            for one in line
+            if isinstance(one, Class)
+            for scope in one.file.children.get(one.scope, ())
+        }
+        used = own | {(run.file, run.scope) for run in self.runs}
+        reading = {(file.path, scope) for file, scope in used if self._reads_through(file, scope)}
+        return ParentTouches(self.project, self.loader, self.dataset).of(reading) is not None
+
+    def _reads_through(self, file: SourceFile, scope: int) -> bool:
+        """Whether a function calls a method of the handle, other than to close it."""
+        own = (self.handle.file, self.handle.call)
+        for index in file.calls_of(scope):
+            func = file.calls[index].func
+            if isinstance(func, Attribute) and func.attr not in self.handle.opener.ends:
+                values = self.project.world.values.evaluate(func.value, self.project.world.call_site(file, index, None))
+                if any(isinstance(one, Instance) and (one.file, one.call) == own for one in values):
+                    return True
+        return False
 
     def _init_hops(self, step: Step) -> tuple[Hop, ...] | None:
         """The calls from `__init__` to the method of a step; None if it does not run during construction."""
