@@ -171,8 +171,22 @@ def test_files_that_contradict_requires_python_change_nothing(tmp_path: Path) ->
     assert newest(tmp_path, requirements__txt="torch==2.4.0", pyproject__toml=stated) == "3.14"
 
 
-def test_what_only_a_later_python_breaks_is_info(tmp_path: Path) -> None:
-    """Also in a check that is kept from before the pin."""
+@pytest.mark.parametrize(
+    ("name", "text", "told", "postponed"),
+    [
+        ("requirements.txt", "torch==2.4.0\n", [(9, "error")], 1),
+        ("environment.yml", "dependencies:\n  - python=3.8\n", [(9, "error")], 1),
+        ("install.sh", "pip install torch==2.4.0\n", [(9, "error")], 1),
+        ("setup.py", "setup(python_requires='<3.12')\n", [(9, "error")], 1),
+        ("README.md", "pip install torch==2.4.0\n", [(5, "info"), (9, "error")], 0),
+        ("README.md", "Needs PyTorch 1.7.1.\n", [(5, "info"), (9, "error")], 0),
+        ("requirements.txt", "torch>=2.4.0\n", [(5, "warning"), (9, "error")], 0),
+    ],
+)
+def test_what_only_a_later_python_breaks(
+    tmp_path: Path, name: str, text: str, told: list[tuple[int, str]], postponed: int
+) -> None:
+    """Left out where requirements rule it out, and info where the README does; also in checks that are kept."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "train.py").write_text(
         "from torch.utils.data import DataLoader\n\n\ndef build(rows):\n"
@@ -181,13 +195,19 @@ def test_what_only_a_later_python_breaks_is_info(tmp_path: Path) -> None:
         '                      multiprocessing_context="spawn")\n'
     )
 
-    def severities() -> list[tuple[int, str | None]]:
-        settings = config.load([str(tmp_path)], overrides={"select": ["DLL204"], "cache-dir": str(tmp_path / "cache")})
-        found = linter.check([str(tmp_path)], settings).findings
-        return [(one.span.line, one.severity) for one in found]
+    def check(python: str | None = None) -> linter.Report:
+        chosen = {"target-python": python} if python else {}
+        overrides = {"select": ["DLL204"], "cache-dir": str(tmp_path / "cache"), **chosen}
+        return linter.check([str(tmp_path)], config.load([str(tmp_path)], overrides=overrides))
 
-    before = severities()
-    (tmp_path / "requirements.txt").write_text("torch==2.4.0\n")
+    def severities(report: linter.Report) -> list[tuple[int, str | None]]:
+        return [(one.span.line, one.severity) for one in report.findings]
 
-    assert before == [(5, "warning"), (9, "error")]
-    assert severities() == [(5, "info"), (9, "error")]
+    before = check()
+    (tmp_path / name).write_text(text)
+    after, again = check(), check()
+
+    assert severities(before) == [(5, "warning"), (9, "error")]
+    assert (severities(after), after.postponed) == (told, postponed)
+    assert (again.findings, again.postponed) == (after.findings, after.postponed)
+    assert severities(check("3.14")) == [(5, "error"), (9, "error")]

@@ -29,12 +29,14 @@ class Targets:
     """The Python versions and platforms that the checked program has to run on.
 
     `installable` are the versions that the project can be installed on today, by what its files pin. What fails only
-    under a newer one is told all the same, as a thing to know before the next upgrade.
+    under a newer one is told all the same, as a thing to know before the next upgrade, if no more than the README says
+    so. `required` are those that the other files leave.
     """
 
     pythons: tuple[tuple[int, int], ...] = PYTHONS
     platforms: tuple[str, ...] = ("linux",)
     installable: tuple[tuple[int, int], ...] = ()
+    required: tuple[tuple[int, int], ...] = ()
 
     @property
     def later(self) -> str:
@@ -42,6 +44,11 @@ class Targets:
         `default_start_methods` names it; "" if there is none."""
         pinned = bool(self.installable) and max(self.installable) < (3, 14) <= max(self.pythons, default=(0, 0))
         return self.default_start_methods().get("forkserver", "") if pinned else ""
+
+    @property
+    def postpones(self) -> bool:
+        """Whether what fails only under `later` is not reported: nothing but an upgrade of requirements leads there."""
+        return bool(self.later) and bool(self.required) and max(self.required) < (3, 14)
 
     def default_start_methods(self) -> dict[str, str]:
         """Return the default start methods of the targets, each with the platforms and Python versions that use it.
@@ -192,8 +199,12 @@ def load(
     if settings.targets.pythons:
         return settings
     pythons = setting_values.judged(stated) if stated is not None else PYTHONS
-    usable = () if isolated else installable(settings.root, stated or KNOWN, stated is not None)
-    return replace(settings, targets=replace(settings.targets, pythons=pythons, installable=usable))
+    usable, required = (
+        (() if isolated else installable(settings.root, stated or KNOWN, stated is not None, advised))
+        for advised in (True, False)
+    )
+    targets = replace(settings.targets, pythons=pythons, installable=usable, required=required)
+    return replace(settings, targets=targets)
 
 
 class _Rules(NamedTuple):

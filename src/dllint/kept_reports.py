@@ -54,6 +54,7 @@ class Kept:
     files_skipped: int
     named: tuple[str, ...]
     survival: Optional[Survival]
+    postponed: int
     limits: Mapping[str, int]
     edits: Optional[Edits] = None
     lookups: Lookups = field(default_factory=dict)
@@ -199,19 +200,25 @@ def _plain_kept(kept: Kept) -> Any:
     edits = None if kept.edits is None else [[_plain(key), _plain(value)] for key, value in kept.edits.items()]
     return [
         *(_plain(kept.findings), kept.files_checked, kept.files_skipped, _plain(kept.named), _plain(kept.survival)),
-        *(dict(kept.limits), edits, [[list(question), answer] for question, answer in kept.lookups.items()]),
+        *(
+            kept.postponed,
+            dict(kept.limits),
+            edits,
+            [[list(question), answer] for question, answer in kept.lookups.items()],
+        ),
         dict(kept.digests),
     ]
 
 
 def _kept(data: Any) -> Kept:
-    findings, checked, skipped, named, survival, limits, edits, lookups, digests = data
+    findings, checked, skipped, named, survival, postponed, limits, edits, lookups, digests = data
     return Kept(
         _value(findings),
         int(checked),
         int(skipped),
         _value(named),
         _value(survival),
+        int(postponed),
         dict(limits),
         None if edits is None else {_value(key): _value(value) for key, value in edits},
         {tuple(question): str(answer) for question, answer in lookups},

@@ -17,9 +17,9 @@ from dllint.python_versions import poetry_specifier
 from dllint.reading import SETTINGS_BYTES, CannotRead, read, walk
 from dllint.readme_versions import named_versions, speaks_of_versions, tells_how_to_install
 
-Kind = Literal["metadata", "list", "environment", "command", "words"]
-"""Where a declaration stands: metadata of the package, a list for pip, a conda environment or image, or a command or
-the words of a README or an installation script."""
+Kind = Literal["metadata", "list", "environment", "script", "command", "words"]
+"""Where a declaration stands: metadata of the package, a list for pip, a conda environment or image, an installation
+script, or a command or the words of a README."""
 
 _PIP_LIST = re.compile(r"(?:requirements?|environment|env|conda)(?P<of>[\w.-]*)\.(?:txt|in)\Z")
 _TOOLS = re.compile(r"dev|test|doc|rtd|lint|ci(?![a-z])|build|optional|extra|example|tool")
@@ -148,7 +148,7 @@ def _notes(text: str, path: str) -> Iterator[Declared]:
 
 
 def _commands(text: str, path: str) -> Iterator[Declared]:
-    return _installed(text, "command", path)
+    return _installed(text, "script", path)
 
 
 def _installed(text: str, kind: Kind, path: str) -> Iterator[Declared]:

@@ -21,6 +21,10 @@ ANY = 99
 _PATCHES = range(5)
 """The patch releases that specifiers are compared with; no minor release of these packages had more than five."""
 
+_IN_PASSING = ("words", "command", "script")
+"""Kinds of declarations that say how to install some of what a repository holds."""
+_ADVICE = ("words", "command")
+"""Those that readers follow, or do not."""
 _POST = re.compile(r"\.post\d+|(?<=\d)_\d+")
 """A release that was built again for the same versions of Python: 1.0.1.post2, 0.3.0_4."""
 
@@ -48,7 +52,7 @@ BUILDS: dict[str, dict[int, tuple[int, tuple[Python, ...]]]] = {
 }
 
 
-def installable(root: str, pythons: tuple[Python, ...], stated: bool) -> tuple[Python, ...]:
+def installable(root: str, pythons: tuple[Python, ...], stated: bool, advised: bool = True) -> tuple[Python, ...]:
     """Return those of the given Python versions that a project can be installed on; all of them if the files rule out
     each one.
 
@@ -59,14 +63,19 @@ def installable(root: str, pythons: tuple[Python, ...], stated: bool) -> tuple[P
         stated: whether the project's own settings already say which versions it allows. Otherwise the metadata in
             setup.py or setup.cfg do, or, where these name no version of Python, the conda environments and the Docker
             image, and the README of a project without dependencies of its own.
+        advised: whether what a README says counts, too.
     """
-    found = declared(root)
+    found = _declared(root, advised)
     tests = _tests(found, stated)
-    if not tests and all(one.kind in ("words", "command") for one in found):
+    if not tests and all(one.kind in _IN_PASSING for one in found):
         # A repository of several projects, each of which may be what runs.
-        parts = [_tests(part, stated) for folder in folders_of(root) if (part := declared(folder))]
+        parts = [_tests(part, stated) for folder in folders_of(root) if (part := _declared(folder, advised))]
         return tuple(one for one in pythons if not parts or any(_passes(part, one) for part in parts)) or pythons
     return tuple(one for one in pythons if _passes(tests, one)) or pythons
+
+
+def _declared(root: str, advised: bool) -> list[Declared]:
+    return [one for one in declared(root) if advised or one.kind not in _ADVICE]
 
 
 def _tests(found: list[Declared], stated: bool) -> list[Callable[[Python], bool]]:

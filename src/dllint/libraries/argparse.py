@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dllint.facts.nodes import CallRef, Constant, List, Tuple
+from dllint.facts.nodes import CallRef, Constant, List, Name, Tuple
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.interface import Engine
@@ -79,7 +79,10 @@ class Parsers:
                 found += self.world.values.evaluate(fixed, site) if fixed is not None else (NONE,)
                 continue
             choices = _choices(call)
-            if choices is None:
+            if choices is None and _given(by_name, "type") == Name("bool"):
+                # bool makes True of every text but the empty one: `--shuffle False` (argparse documentation, "type").
+                found.append(const(True))
+            elif choices is None:
                 found.append(UNKNOWN)
             else:
                 for element in choices:

@@ -101,12 +101,21 @@ class FilledClasses:
         """Whether a call fills the fields of the objects it returns."""
         return self._filling(file, index, self.world.call_site(file, index, None)) is not None
 
+    def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """Return the classes of the project whose constructors a class method such as `from_argparse_args` calls."""
+        site = self.world.call_site(file, index, frame)
+        if last_name(file.callee(index)) not in RESTORING or self._filling(file, index, site) is not _RESTORED:
+            return ()
+        return tuple(one for one in self._classes(_RESTORED, file, index, site) if isinstance(one, Class))
+
     def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
-        """Return the constructors' arguments: unknown values for any keyword."""
+        """Return the constructors' arguments: unknown values for any keyword, or the attributes of a namespace."""
         row = self._filling(file, index, self.world.call_site(file, index, None))
         if row is None:
             return actuals
-        return Actuals(keywords=actuals.keywords if row is _RESTORED else {}, mappings=[Actual(None, None, None)])
+        options = last_name(file.callee(index)) == "from_argparse_args" and actuals.positional[:1]
+        mappings = options or [Actual(None, None, None)]
+        return Actuals(keywords=actuals.keywords if row is _RESTORED else {}, mappings=[*mappings])
 
     def _filling(self, file: SourceFile, index: int, site: Site) -> _Filling | None:
         if last_name(file.callee(index)) not in _LAST_NAMES:

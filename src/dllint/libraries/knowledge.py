@@ -114,7 +114,7 @@ class Libraries:
     compositions = COMPOSITIONS
     known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
-    instantiating = hydra.LAST_NAMES | registries.BUILDING
+    instantiating = hydra.LAST_NAMES | registries.BUILDING | RESTORING
     command_lines = COMMAND_LINES
     iterates = ITERATES
 
@@ -296,7 +296,8 @@ class Libraries:
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         found = self.registries.built(file, index, frame)
-        return found or self.instantiation.built(file, index, frame)
+        found = found or self.instantiation.built(file, index, frame)
+        return found or self.filled.built(file, index, frame)
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
         if file.calls[index].func == _DICT:

@@ -154,7 +154,9 @@ def _found(run: Run, facts: Mapping[str, FileFacts], execution: Execution, kept:
     report = report_of(run, not_silenced(run, found_by_rules(run, project)))
     if execution.visit is not None:
         execution.visit(project)
-    report = replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+    report = replace(
+        report, survival=judge(project, report.findings), limits=limits_met(project), postponed=run.postponed
+    )
     if recording:
         from dllint.linter.rereading import ReadByAnalysis
 

@@ -129,6 +129,7 @@ def _worth_keeping(run: Run, report: Report, noted: Lookups, execution: Executio
         report.files_skipped,
         tuple(report.sources),
         report.survival,
+        report.postponed,
         report.limits,
         report.edits if execution.edits_of is not None else None,
         noted,
@@ -149,6 +150,7 @@ def _as_kept(run: Run, kept: Kept) -> Report:
         sources={path: run.texts[path] for path in kept.named},
         notebooks={path: run.notebooks[path] for path in kept.named if path in run.notebooks},
         survival=kept.survival,
+        postponed=kept.postponed,
         limits=kept.limits,
         edits=kept.edits or {},
     )

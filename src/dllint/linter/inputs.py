@@ -42,6 +42,7 @@ class Run:
     selection: Selection = field(default_factory=lambda: Selection(set()))
     to_parse: dict[str, str] | None = None
     reads: ReadByAnalysis | None = None
+    postponed: int = 0
 
 
 def cache_directory(settings: Settings) -> str:

@@ -67,6 +67,8 @@ class Report:
         notebooks: texts assembled from notebook cells, by path. Places are lines of that text; its `place` maps them to
             a cell.
         survival: whether the project works under forkserver, if that is the only default of the targets.
+        postponed: number of findings that are left out because they hold only under a Python that the project's
+            requirements rule out.
         limits: how often each limit of the analysis was reached, by its name; values beyond a limit are treated as
             unknown.
         known: findings listed in a baseline and removed from `findings`; `None` without a baseline.
@@ -84,6 +86,7 @@ class Report:
     sources: Mapping[str, str] = field(default_factory=dict)
     notebooks: Mapping[str, CellText] = field(default_factory=dict)
     survival: Survival | None = None
+    postponed: int = 0
     limits: Mapping[str, int] = field(default_factory=dict)
     known: tuple[Finding, ...] | None = None
     edits: Edits = field(default_factory=dict)

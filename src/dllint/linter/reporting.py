@@ -41,15 +41,19 @@ def not_silenced(run: Run, found: Iterable[Finding]) -> Iterator[Finding]:
             if _concerns(one, run.asked):
                 # A call chain that starts in a test is attributed to the test.
                 origin = one.trace[0].path if one.trace else path
-                one = _for_later(one, run.settings.targets.later)
+                if _rests_on(one, run.settings.targets.later):
+                    if run.settings.targets.postpones:
+                        run.postponed += 1
+                        continue
+                    one = replace(one, severity="info")
                 yield _lowered(one) if weighs_less(path) or weighs_less(origin) else one
 
 
-def _for_later(finding: Finding, later: str) -> Finding:
-    """Return a finding that rests on a default start method as info, if the project's pinned packages have no builds
-    for the Python that brings it. `later` is where that is the default; "" for other projects."""
-    rests = bool(later) and any(isinstance(value, str) and later in value for value in finding.values.values())
-    return replace(finding, severity="info") if rests and finding.severity is not None else finding
+def _rests_on(finding: Finding, later: str) -> bool:
+    """Whether a finding rests on a default start method, and the project's pinned packages have no builds for the
+    Python that brings it. `later` is where that is the default; "" for other projects."""
+    values = finding.values.values() if later and finding.severity is not None else ()
+    return any(isinstance(value, str) and later in value for value in values)
 
 
 def _lowered(finding: Finding) -> Finding:

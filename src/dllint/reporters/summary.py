@@ -27,11 +27,13 @@ def footer(report: Report, style: Style) -> Iterator[str]:
     if not report.findings:
         yield f"No findings in {files}{skipped}."
         yield from _readiness(report.survival)
+        yield from _postponed(report)
         return
     elsewhere = sum(bool(report.asked) and one.path not in report.asked for one in report.findings)
     beside = f" ({elsewhere} of them in other files of the project)" if elsewhere else ""
     yield f"{counted(len(report.findings), 'finding')}{beside} in {files}{skipped}: {_severities(report, style)}."
     yield from _readiness(report.survival)
+    yield from _postponed(report)
     offered = sum(fixable(finding, style.unsafe_fixes) for finding in report.findings)
     hidden = sum(fixable(finding, True) for finding in report.findings) - offered
     if offered:
@@ -109,6 +111,15 @@ def _readiness(survival: Survival | None) -> Iterator[str]:
         yield "No finding says that it fails under forkserver."
     if survival.costing:
         yield f"Forkserver costs memory or time here: {_listed(survival.costing)}."
+
+
+def _postponed(report: Report) -> Iterator[str]:
+    """Yield a line on the findings that hold only under a Python that the project's requirements rule out."""
+    if report.postponed:
+        found = f"{counted(report.postponed, 'finding')} about Python 3.14"
+        verb = "is" if report.postponed == 1 else "are"
+        yield f"{found} {verb} left out: the project's requirements do not install there."
+        yield "--target-python 3.14 shows what fails."
 
 
 def _listed(codes: tuple[tuple[str, int], ...]) -> str:
