@@ -595,8 +595,8 @@ def test_what_is_not_copied_is_silent(findings: Callable[..., Any], text: str) -
         ("np.zeros((1024, 1024, 128))", "fork", "info", "holds 1 GiB in `Rows.rows`; only its forked workers share it"),
         ("np.zeros((1024, 1024, 128)).astype(np.float32)", "spawn", "warning", "512 MiB × 4 workers"),
         ("np.full((1024, 1024, 128), np.nan)", "spawn", "warning", "1 GiB × 4 workers"),
-        ("np.load(path)", "fork", "info", "everything that `np.load` reads"),
-        ("np.load(path)", "spawn", "warning", "everything that `np.load` reads"),
+        ("np.load(path)", "fork", "info", "everything that `np.load` returns"),
+        ("np.load(path)", "spawn", "warning", "everything that `np.load` returns"),
         ("torch.zeros(1024, 1024, 512)", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
         ("torch.zeros(1024, 1024, 512, dtype=torch.uint8).float()", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
         ("torch.zeros(1024, 1024, 512, dtype=torch.float)", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
@@ -804,3 +804,34 @@ def test_arrays_of_which_each_item_uses_all_are_constants(read: str, count: int,
     text = dataset("self.rows = np.load(path)\nself.paths = [path]", extra=WHOLE.format(read=read))
 
     assert len(told({"data.py": text}, **SELECT)) == count
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [
+        ("{one: Image.fromarray(np.load(one)) for one in paths}", True),
+        ("[Image.frombytes('L', (9, 9), open(one, 'rb').read()).convert('RGB') for one in paths]", True),
+        ("Image.fromarray(np.ones((9, 9)))", False),
+    ],
+)
+def test_images_that_are_made_of_arrays(kept: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = f"""\
+import numpy as np
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.images = {kept}
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return self.images[self.paths[index]]
+
+def build(paths):
+    return DataLoader(Rows(paths), num_workers=4, multiprocessing_context="spawn")
+"""
+    assert bool(findings({"data.py": text}, select=["DLL301"])) is found

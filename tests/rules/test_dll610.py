@@ -246,6 +246,30 @@ def train(dataset, model):
         for batch in loader:
             {STEP}
 """,
+    "a generator, whose batches a step takes that another function makes": """
+def make_step(optimizer, training):
+    def step(model, batch):
+        loss = model(batch)
+        if training:
+            loss.backward()
+            optimizer.step()
+        return loss
+    return step
+
+def cycle(loader, sampler=None):
+    while 1:  # DLL610
+        if sampler is not None:
+            sampler.set_epoch(3)
+        for batch in loader:
+            yield batch
+
+def train(dataset, model, optimizer):
+    batches = iter(cycle(DataLoader(dataset, sampler=DistributedSampler(dataset))))
+    train_step = make_step(optimizer, True)
+    while model.steps < 900:
+        batch = next(batches)
+        print(train_step(model, batch))
+""",
     "an iterator of a wrapper": f"""
 class Endless:
     def __init__(self, loader):

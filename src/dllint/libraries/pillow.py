@@ -2,6 +2,7 @@
 
 from dllint.libraries.facets import DECODED, UNREAD, Library, Opener
 
+_MAKERS = ("fromarray", "frombytes", "frombuffer")
 _STEPS = (".convert", ".copy", ".resize", ".crop", ".rotate", ".transpose")
 
 LIBRARY = Library(
@@ -20,6 +21,8 @@ LIBRARY = Library(
         "PIL.Image.open": UNREAD,
         **{f"PIL.Image.open(){step}": DECODED for step in _STEPS},
         **{f"PIL.Image.open().convert(){step}": DECODED for step in _STEPS},
+        **{f"PIL.Image.{maker}": DECODED for maker in _MAKERS},
+        **{f"PIL.Image.{maker}(){step}": DECODED for maker in _MAKERS for step in _STEPS},
     },
     unsplit_packages=frozenset({"PIL"}),
 )

@@ -136,11 +136,22 @@ class TrainingLoops:
             for file, index in self.world.called(name):
                 scope = file.calls[index].scope
                 found.setdefault((file.path, scope), []).append(index)
-                outer = file.scopes[scope].name
-                if outer not in names and names[name] < limits.TRAINING_DEPTH.most:
-                    names[outer] = names[name] + 1
-                    todo.append(outer)
+                for outer in self._names_of(file, scope):
+                    if outer not in names and names[name] < limits.TRAINING_DEPTH.most:
+                        names[outer] = names[name] + 1
+                        todo.append(outer)
         return found
+
+    def _names_of(self, file: SourceFile, scope: int) -> Iterator[str]:
+        """The names that a function is called by: its own, and the variables that receive it from the function around
+        it, `step = make_step(model)`."""
+        name, parent = file.scopes[scope].name, file.scopes[scope].parent
+        yield name
+        if parent > 0 and any(one.value == Name(name) for one in file.scopes[parent].events_of("return")):
+            for caller, index in self.world.called(file.scopes[parent].name):
+                for event in caller.scopes[caller.calls[index].scope].events_of("assign"):
+                    if event.value == CallRef(index) and isinstance(event.target, Name):
+                        yield event.target.id
 
     @cached_property
     def _batch_loops(self) -> dict[tuple[str, int], list[BatchLoop]]:
