@@ -575,7 +575,7 @@ def test_calls_in_other_files_are_named(told: Callable[..., Any], relative: Call
     transforms = {
         f"{name}.py": "import cv2\n\n"
         f"class {name.title()}:\n    def __call__(self, row):\n        return cv2.{call}(row)\n"
-        for name, call in (("blurred", "blur"), ("resized", "resize"), ("read", "imread"))
+        for name, call in (("blurred", "medianBlur"), ("resized", "resize"), ("read", "imread"))
     }
     rows = """\
 from torch.utils.data import DataLoader, Dataset

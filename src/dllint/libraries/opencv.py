@@ -28,12 +28,18 @@ WITHOUT_POOL = frozenset(
         *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "compare", "inRange", "convertScaleAbs"),
         *("minMaxLoc", "norm", "mean", "meanStdDev", "countNonZero", "normalize", "sumElems", "integral", "magnitude"),
         *("cartToPolar", "polarToCart", "max", "pow", "repeat", "floodFill"),
+        *("findNonZero", "hasNonZero", "blur", "boxFilter", "adaptiveThreshold", "distanceTransform", "matchTemplate"),
+        *("dft", "idft", "dct", "phaseCorrelate", "sort", "sortIdx", "min", "divide", "exp", "log", "sqrt", "phase"),
+        *("accumulate", "accumulateWeighted", "scaleAdd", "getRectSubPix", "calcBackProject", "compareHist", "PSNR"),
+        *("randu", "randn", "setRNGSeed", "setIdentity", "transposeND", "patchNaNs", "convexityDefects"),
+        *("eigen", "solve", "trace", "mulTransposed"),
     ]
 )
 """Last names of cv2 calls that start no thread pool worth capping: input and output, settings, and functions that work
 in the calling thread alone. For the last group, no thread was seen after a call on 4000 × 3000 pixels with
 `setNumThreads(4)` (OpenCV 5.0.0, pthreads), and none for the others on 1,000 points or small matrices (also 4.10.0);
-`cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold` started three."""
+`cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold` started three. From `findNonZero` on with
+`setNumThreads(8)` (4.11.0 and 5.0.0)."""
 SMALL = 256 * 256
 """Pixels up to which some functions work in the calling thread alone."""
 ALONE_IF_SMALL = frozenset({"cvtColor", "threshold", "erode", "dilate", "filter2D", "medianBlur"})
