@@ -473,6 +473,23 @@ for batch in Fast(loader):  # DLL102
 """,
 }
 SILENT: dict[str, str] = {
+    "a pair of loaders that is one loader for some data": """
+from torch.utils.data import DataLoader
+
+def build(rows, kind):
+    if kind == "test":
+        return DataLoader(rows, num_workers=2)
+    return DataLoader(rows, num_workers=2), DataLoader(rows, num_workers=2)
+
+def main():
+    for batch in train:
+        print(batch)
+
+train, test = build(range(9), open("kind").read())
+
+if __name__ == "__main__":
+    main()
+""",
     "functions of the project that are named like builtins": f"""{SPAWNED}
 def filter(rows, kept):
     return kept

@@ -194,6 +194,9 @@ class Starting:
         starting = {(file, index) for index, loaders in begun.items() if loaders}
         for loop in loops:
             site = Site(file, scope, loop.region, loop.statement.start, frame)
+            # A function that returns a pair of loaders, or one alone for some data, is asked for a pair here.
+            if loop.unpacked and any(isinstance(one, Display) for one in self.world.values.evaluate(loop.expr, site)):
+                continue
             # The loop over `batches = enumerate(loader)` starts nothing itself.
             if not (starting and isinstance(loop.expr, Name) and self._is_begun(loop.expr, site, starting)):
                 for loader in self.iterated(loop.expr, site):
