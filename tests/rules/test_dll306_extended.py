@@ -204,3 +204,47 @@ def test_a_helper_keeps_what_it_is_given(
     found = findings({"run.py": text}, select=["DLL306"])
     lines = [number for number, line in enumerate(text.splitlines(), 1) if place and line.endswith(f"# {place}")]
     assert {line for _, line, *_ in found} == set(lines)
+
+
+@pytest.mark.parametrize(
+    ("made", "found"), [("np.asarray([index, 3])", True), ("str(index)", False), ("self.names[index]", False)]
+)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "kept.extend(places)",
+        "kept.extend(batch['place'])",
+        "kept.append(places)",
+        "keep(kept, places[0])",
+        "keep(kept, batch['place'])",
+    ],
+)
+def test_what_the_items_have_under_a_key(made: str, statement: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = f"""\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, names):
+        self.names = names
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        row = {{"image": self.names[index], "place": {made}}}
+        row["image"] = torch.rand(3)
+        return row
+
+def keep(kept, value):
+    kept.append(value)
+
+def run(names):
+    kept = []
+    for batch in DataLoader(Rows(names), num_workers=4, batch_size=2):
+        places = batch["place"]
+        {statement}
+    return np.vstack(kept)
+"""
+    assert bool(findings({"run.py": text}, select=["DLL306"])) is found

@@ -30,7 +30,7 @@ class Names:
     Attributes:
         region: the loop's region; None for the whole function.
         whole: names of batches; `parts` those of parts of one.
-        positions: the names of what a batch has at one position, or of rows of it, each with the position.
+        positions: the names of what a batch has at one position or under one key, or of rows of it, each with that.
         tensors: names of parts that provably are tensors.
         entries: names of entries of a batch, each with the entry: `labels = batch["labels"]`.
         counters: names of numbers that loops count.
@@ -50,7 +50,7 @@ class Names:
         self.frame = frame
         self.whole: set[str] = set()
         self.parts: set[str] = set()
-        self.positions: dict[str, int] = {}
+        self.positions: dict[str, int | str] = {}
         self.tensors: set[str] = set()
         self.entries: dict[str, Expr] = {}
         self.counters: set[str] = set()

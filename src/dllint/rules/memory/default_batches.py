@@ -10,7 +10,7 @@ from dllint.libraries.contents import held_by
 from dllint.libraries.index import NEW_STORAGE, TENSOR_ITEMS, WRAPPERS, canonical
 from dllint.linking.source import last_name
 from dllint.project.loaders import Loader
-from dllint.rules.memory.item_fields import NUMBERS
+from dllint.rules.memory.item_fields import NUMBERS, are_numbers
 from dllint.rules.memory.split_batches import items_of
 
 if TYPE_CHECKING:
@@ -24,11 +24,13 @@ def gives_only_tensors(project: Project, loader: Loader) -> bool:
     return _are_collated(loader) and bool(values) and all(_items(project, one) is not None for one in values)
 
 
-def is_tensor(project: Project, loader: Loader, position: int) -> bool:
-    """Whether torch makes a tensor of what the items have at a position: the source shows of each item that it is a
-    number or an array."""
+def is_tensor(project: Project, loader: Loader, position: int | str) -> bool:
+    """Whether torch makes a tensor of what the items have at a position or under a key: the source shows of each item
+    that it is a number or an array."""
     if not _are_collated(loader) or NONE in loader.argument("batch_size").values:
         return False
+    if isinstance(position, str):
+        return are_numbers(project, loader, position)
     items = [item for dataset in project.dataset_objects(loader) for item in items_of(project, dataset)]
     return bool(items) and all(_has_number(project, item, position) for item in items)
 

@@ -173,13 +173,14 @@ class Storages(Names):
         """Whether an expression is what a batch has under a key that is written there: `batch["labels"]`."""
         return isinstance(expr, Subscript) and isinstance(expr.index, Constant) and self._is_whole(expr.value)
 
-    def position(self, expr: Expr) -> int | None:
-        """The position in a batch of what an expression is, or is a row of: `x` after `x, y = batch`, `batch[0]`."""
+    def position(self, expr: Expr) -> int | str | None:
+        """The position, or the key, in a batch of what an expression is, or is a row of: `x` after `x, y = batch`,
+        `batch[0]`, `batch["x"]`."""
         match expr:
             case Name(name):
                 return self.positions.get(name)
-            case Subscript(value, Constant(int() as position)) if self._is_whole(value):
-                return position if position >= 0 else None
+            case Subscript(value, Constant(int() | str() as position)) if self._is_whole(value):
+                return position if isinstance(position, str) or position >= 0 else None
             case Subscript(value, key) if self._is_basic(key):
                 return self.position(value)
             case CallRef(index):

@@ -26,6 +26,12 @@ def may_be_text(project: Project, loader: Loader, key: str) -> bool:
     return any(not _is_number(project, *one) for one in _fields(project, loader, key))
 
 
+def are_numbers(project: Project, loader: Loader, key: str) -> bool:
+    """Whether the source shows that the items have numbers or arrays under a key."""
+    fields = list(_fields(project, loader, key))
+    return bool(fields) and all(_is_number(project, *one) for one in fields)
+
+
 def _fields(project: Project, loader: Loader, key: str) -> Iterator[tuple[Expr, Site]]:
     for dataset in project.dataset_objects(loader):
         for item in items_of(project, dataset):
