@@ -337,3 +337,60 @@ def test_no_workers_unless_the_command_line_says_so(files: dict[str, str], told:
     found = told({"rows.py": ROWS, **files}, select=["DLL201"])
 
     assert [one.code for one in found] == ["DLL201"]
+
+
+COMPOSED = """\
+import sys
+import torch.multiprocessing as mp
+from hydra import compose, initialize_config_module
+from hydra.utils import instantiate
+
+def work(rank, cfg):
+    trainer = instantiate(cfg.trainer, _recursive_=False)
+    trainer.run()
+
+def step(optimizer_conf, params):
+    return instantiate(optimizer_conf, params.values())
+
+def main(name):
+    cfg = compose(config_name=name)
+    mp.spawn(work, args=(cfg,), nprocs=2)
+
+if __name__ == "__main__":
+    initialize_config_module("conf")
+    main(sys.argv[1])
+"""
+TRAINER = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+class Trainer:
+    def __init__(self, data):
+        self.data = data
+
+    def run(self):
+        for batch in DataLoader(self.data, num_workers=4):  # DLL101
+            print(batch)
+"""
+CONFIGURED = """\
+trainer:
+  _target_: trainer.Trainer
+  data:
+    _target_: trainer.Rows
+    rows: 3
+optimizer:
+  _target_: torch.optim.AdamW
+"""
+
+
+def test_what_is_composed_when_the_program_runs(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    """`optimizer_conf` describes what the files have under `optimizer`, and no dataset of a dict's values."""
+    files = {"train.py": COMPOSED, "trainer.py": TRAINER, "conf/fine_tune.yaml": CONFIGURED}
+
+    assert findings(files, select=["DLL101", "DLL203"]) == marks(files) != set()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.unions import union
@@ -37,6 +38,8 @@ from dllint.reading import is_file, walk
 INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call", "detectron2.config.instantiate"})
 LAST_NAMES = frozenset(name.rpartition(".")[2] for name in INSTANTIATING)
 LAZY_CALL = "detectron2.config.LazyCall"
+_OF_CONFIG = re.compile(r"([a-z]\w*?)_(?:conf|config|cfg)", re.IGNORECASE)
+_COMPOSING = ("hydra.compose", "omegaconf.OmegaConf.load", "omegaconf.OmegaConf.merge")
 _NO_DATA = frozenset(DATA_LOADER.params) - {"dataset"}
 """Entries named as these arguments of a loader describe no dataset."""
 
@@ -102,18 +105,26 @@ class Instantiation:
             if known:
                 return union([*(self.names.named(file, name) for name in known), (CHOSEN,) if CHOSEN in names else ()])
             return tuple(one for one in names if isinstance(one, (Class, Function)))
-        if not isinstance(value, Unknown):
+        if not isinstance(value, Unknown) and not _is_composed(value):
             return ()
         named = self.names.targets(file, key) if key else None
         if named is None and key not in _NO_DATA:
             named = self.names.configured()
-        return named or (value,)
+        return named or (UNKNOWN,)
+
+
+def _is_composed(value: Value) -> bool:
+    """Whether a value is, or is part of, what hydra puts together when the program runs: `compose(name).trainer`."""
+    of = value.of if isinstance(value, Instance) else value
+    return isinstance(of, External) and of.name.startswith(_COMPOSING)
 
 
 def _key(config: Expr) -> str:
-    """Return the name of the entry that an expression reads: `dataset` in `config[phase].dataset`, and in
-    `config["dataset"][0]`."""
+    """Return the name of the entry that an expression reads: `dataset` in `config[phase].dataset`, in
+    `config["dataset"][0]`, and by the name of the variable in `dataset_config`."""
     match config:
+        case Name(variable) if (named := _OF_CONFIG.fullmatch(variable)) is not None:
+            return named[1]
         case Attribute(attr=attr):
             return attr
         case Subscript(index=Constant(value=str() as key)):
