@@ -199,11 +199,11 @@ def load(
     if settings.targets.pythons:
         return settings
     pythons = setting_values.judged(stated) if stated is not None else PYTHONS
-    usable, required = (
-        (() if isolated else installable(settings.root, stated or KNOWN, stated is not None, advised))
-        for advised in (True, False)
-    )
-    targets = replace(settings.targets, pythons=pythons, installable=usable, required=required)
+    allowed = stated or KNOWN
+    usable = () if isolated else installable(settings.root, allowed, stated is not None)
+    targets = replace(settings.targets, pythons=pythons, installable=usable)
+    if targets.later:
+        targets = replace(targets, required=installable(settings.root, allowed, stated is not None, advised=False))
     return replace(settings, targets=targets)
 
 
