@@ -176,8 +176,8 @@ class Body(Storages):
     def bounded(self, region: int) -> bool:
         """Whether a comparison in the body may end the loop by count, or select only some batches."""
         counting = self._counters()
-        for index, entry in enumerate(self.file.facts.regions):
-            if entry.kind != "if" or entry.expr is None or not self._within(index, entry.parent):
+        for index, entry in self.file.regions_of("if"):
+            if entry.expr is None or not self._within(index, entry.parent):
                 continue
             for part in walk(entry.expr, self.file):
                 if not isinstance(part, Compare):
