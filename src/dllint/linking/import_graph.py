@@ -224,6 +224,13 @@ class ImportGraph:
             found = self._aparts[key] = certain and not by_name and not mine & theirs
         return found
 
+    def runs_without(self, path: str, others: Iterable[str]) -> bool:
+        """Whether a file belongs only to tests, notebooks, and scripts outside of packages that import nothing by name,
+        and none of them imports one of the others. So no program loads all of these files."""
+        roots = self.roots(path)
+        alone = not self._scans and all(self._is_run(root) and not self.imports_by_name(root) for root in roots)
+        return alone and any(not roots & self.roots(other) for other in others)
+
     def is_program(self, path: str) -> bool:
         """Whether a file is run by itself: a notebook, or a file with a `__main__` guard or the name of a test."""
         found = self._programs.get(path)

@@ -263,7 +263,13 @@ class Handles:
                             seen.add((part.file.path, part.call, attr))
                             whole = self.whole(part)
                             assert whole.file is not None
-                            yield Handle(opener, steps, whole.file, whole.call)
+                            if self._can_hold(value, whole.file):
+                                yield Handle(opener, steps, whole.file, whole.call)
+
+    def _can_hold(self, holder: Instance, opening: SourceFile) -> bool:
+        """Whether a program that makes the holder can load the file that opens a handle. An attribute of an object
+        whose making is not known has the values of all objects of its class, also of those in other programs."""
+        return not self.world.import_graph.runs_without(opening.path, self.project.programs.behind(holder))
 
     def _behind(self, value: Value) -> Iterator[Instance]:
         """An object, or those that a partial binds: `self.read = partial(read_at, file)`."""
