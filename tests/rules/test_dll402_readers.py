@@ -62,6 +62,26 @@ def main():
     for b in DataLoader(D("x"), num_workers=4):
         pass
 """,
+    "zarr LMDBStore, through an object of the project": """
+import zarr
+class Buffer:
+    def __init__(self, root):
+        self.root = root
+    def __getitem__(self, key):
+        return self.root[key]
+class D(Dataset):
+    def __init__(self, path):
+        store = zarr.LMDBStore(path, readonly=True, lock=False)
+        buffer = Buffer(zarr.group(store))  # DLL402
+        self.rows = {key: buffer[key] for key in ("a", "b")}
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows["a"][i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
     "arrays of a zarr group in a ZipStore": """
 import zarr
 class D(Dataset):
@@ -104,6 +124,46 @@ def main():
 """,
 }
 SILENT: dict[str, str] = {
+    "a store in a with block, which another function fills": """
+import zarr
+class Buffer:
+    def __init__(self, root):
+        self.root = root
+    def __getitem__(self, key):
+        return self.root[key]
+    @classmethod
+    def copied(cls, store):
+        root = zarr.group(store=store)
+        return cls(root=root)
+def fill(path):
+    with zarr.LMDBStore(path, lock=False) as store:
+        Buffer.copied(store)
+class D(Dataset):
+    def __init__(self, buffer: Buffer):
+        self.rows = {key: buffer[key] for key in ("a", "b")}
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows["a"][i]
+def main(buffer):
+    fill("x")
+    for b in DataLoader(D(buffer), num_workers=4):
+        pass
+""",
+    "an array in memory, copied from a zarr LMDBStore": """
+import zarr
+class D(Dataset):
+    def __init__(self, path):
+        with zarr.LMDBStore(path, readonly=True, lock=False) as store:
+            self.rows = zarr.group(store)["a"][:]
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows[i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
     "what was read of the arrays of a zarr group": """
 import zarr
 class D(Dataset):

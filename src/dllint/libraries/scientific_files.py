@@ -9,7 +9,9 @@ soundfile 0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every 
 The same with fewer reads: an array of a zarr group in a ZipStore 202 of 1,600 reads failed; a variable of a classic
 netCDF file 8 of 16,000 wrong; tifffile 2026 120 of 8,000 pages wrong and 2,000 failures; pyfaidx 0.9 7 of 12,000
 sequences wrong; a group of zarr 3.1.6 in a ZipStore 15 of 1,600 reads failed; openslide 4.0 none of 8,000 regions of
-a tiled TIFF file wrong; pyBigWig 0.3.29 151 of 8,000 reads failed.
+a tiled TIFF file wrong; pyBigWig 0.3.29 151 of 8,000 reads failed. A group of zarr 2.18.7 in an LMDBStore, 4 workers
+with 2,000 reads each: with locks every worker raised `ReadersFullError` or `BadRslotError` (lmdb 1.7.3, 3.0.0; on 1.4.1
+once the parent had read); without locks every worker of lmdb 1.7.3 crashed, and none of 1.4.1 and 3.0.0.
 """
 
 import re
@@ -57,14 +59,25 @@ _ZIPPED = tuple(
     )
     for name in ("zarr.storage.ZipStore", "zarr.ZipStore")
 )
+_IN_LMDB = tuple(
+    Opener(
+        "a zarr group in an lmdb store",
+        "warning",
+        "lmdb 1.7.3 crashes, and with locks reads raise `BadRslotError`",
+        parts=frozenset({"[]", "get"}),
+        when=When("store", 0, f"{name}()"),
+    )
+    for name in ("zarr.storage.LMDBStore", "zarr.LMDBStore")
+)
+_STORES = (*_ZIPPED, *_IN_LMDB)
 _SLIDES = ("openslide.OpenSlide", "openslide.open_slide")
 _SEQUENCES = ("pyfaidx.Fasta", "pyfaidx.Faidx")
 _FASTA = ("pysam.FastaFile", "pysam.Fastafile")
 
 LIBRARY = Library(
     openers={
-        **dict.fromkeys(_ZARR, (*_ZIPPED, READ_BY_POSITION)),
-        "zarr.group": _ZIPPED,
+        **dict.fromkeys(_ZARR, (*_STORES, READ_BY_POSITION)),
+        "zarr.group": _STORES,
         **dict.fromkeys(_SLIDES, (READ_BY_POSITION,)),
         "tifffile.TiffFile": (
             Opener("an open TIFF file", "error", "reads return wrong pages, or raise IndexError", when=_READS),

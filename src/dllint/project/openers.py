@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute
+from dllint.facts.nodes import Attribute, CallRef
 from dllint.inference.values import PICK_MARK, Const, External, Instance, Pattern, Value, Values
 from dllint.libraries.facets import Opener, When
 from dllint.libraries.index import OPENERS, canonical
@@ -112,7 +112,8 @@ class Openers:
                 or (isinstance(one, Pattern) and one.suffix.endswith(when.test))
                 for one in given
             )
-        return any(self._comes_from(one, when.test.removesuffix("()")) for one in given)
+        origin = when.test.removesuffix("()")
+        return any(self._comes_from(one, origin) and not self._closed_by_with(one, value) for one in given)
 
     def _given(self, when: When, value: Instance) -> Values | None:
         """The values of the argument `when.keyword`; without a keyword, of the argument of the call that made the
@@ -126,6 +127,17 @@ class Openers:
             if isinstance(base, Instance) and base.file is not None and base.call >= 0:
                 return self.project.evaluate_argument(base.file, base.call, when.position, "source", base.frame)
         return None
+
+    @staticmethod
+    def _closed_by_with(given: Value, value: Instance) -> bool:
+        """Whether a store that another function passes on is open in a `with` block of that function only."""
+        if not isinstance(given, Instance) or given.file is None or given.call < 0 or value.file is None:
+            return False
+        scope = given.file.calls[given.call].scope
+        if (given.file, scope) == (value.file, value.file.calls[value.call].scope):
+            return False
+        events = given.file.scopes[scope].events_of("with")
+        return any(event.value == CallRef(given.call) for event in events)
 
     @staticmethod
     def _comes_from(value: Value, name: str) -> bool:
