@@ -71,7 +71,7 @@ class Buffer:
         return self.root[key]
 class D(Dataset):
     def __init__(self, path):
-        store = zarr.LMDBStore(path, readonly=True, lock=False)
+        store = zarr.LMDBStore(path, readonly=True)
         buffer = Buffer(zarr.group(store))  # DLL402
         self.rows = {key: buffer[key] for key in ("a", "b")}
     def __len__(self):
@@ -124,6 +124,26 @@ def main():
 """,
 }
 SILENT: dict[str, str] = {
+    "zarr LMDBStore without locks": """
+import zarr
+class Buffer:
+    def __init__(self, root):
+        self.root = root
+    def __getitem__(self, key):
+        return self.root[key]
+class D(Dataset):
+    def __init__(self, path):
+        store = zarr.LMDBStore(path, readonly=True, lock=False)
+        buffer = Buffer(zarr.group(store))
+        self.rows = {key: buffer[key] for key in ("a", "b")}
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows["a"][i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+""",
     "a store in a with block, which another function fills": """
 import zarr
 class Buffer:
@@ -136,7 +156,7 @@ class Buffer:
         root = zarr.group(store=store)
         return cls(root=root)
 def fill(path):
-    with zarr.LMDBStore(path, lock=False) as store:
+    with zarr.LMDBStore(path) as store:
         Buffer.copied(store)
 class D(Dataset):
     def __init__(self, buffer: Buffer):
@@ -154,7 +174,7 @@ def main(buffer):
 import zarr
 class D(Dataset):
     def __init__(self, path):
-        with zarr.LMDBStore(path, readonly=True, lock=False) as store:
+        with zarr.LMDBStore(path, readonly=True) as store:
             self.rows = zarr.group(store)["a"][:]
     def __len__(self):
         return 10

@@ -186,11 +186,13 @@ class When(NamedTuple):
         test: "on" (given, neither None nor false), "off" (given as false), "reads" (a mode string without `w`, `a` and
             `x`, or no mode); otherwise the origin that its value must have: a suffix such as ".npz", or the name of an
             API.
+        made: a condition on the call of that API, which made the value.
     """
 
     keyword: str
     position: int
     test: str
+    made: When | None = None
 
 
 class Opener(NamedTuple):

@@ -59,15 +59,19 @@ _ZIPPED = tuple(
     )
     for name in ("zarr.storage.ZipStore", "zarr.ZipStore")
 )
+_LMDB = Opener(
+    "a zarr group in an lmdb store with locks",
+    "warning",
+    "reads raise `ReadersFullError` or `BadRslotError`",
+    parts=frozenset({"[]", "get"}),
+)
 _IN_LMDB = tuple(
-    Opener(
-        "a zarr group in an lmdb store",
-        "warning",
-        "lmdb 1.7.3 crashes, and with locks reads raise `BadRslotError`",
-        parts=frozenset({"[]", "get"}),
-        when=When("store", 0, f"{name}()"),
-    )
+    row
     for name in ("zarr.storage.LMDBStore", "zarr.LMDBStore")
+    for row in (
+        _LMDB._replace(harm="", when=When("store", 0, f"{name}()", made=When("lock", -1, "off"))),
+        _LMDB._replace(when=When("store", 0, f"{name}()")),
+    )
 )
 _STORES = (*_ZIPPED, *_IN_LMDB)
 _SLIDES = ("openslide.OpenSlide", "openslide.open_slide")

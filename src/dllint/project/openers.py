@@ -113,7 +113,11 @@ class Openers:
                 for one in given
             )
         origin = when.test.removesuffix("()")
-        return any(self._comes_from(one, origin) and not self._closed_by_with(one, value) for one in given)
+        stores = (one for one in given if self._comes_from(one, origin) and not self._closed_by_with(one, value))
+        return any(when.made is None or self._made_so(when.made, one) for one in stores)
+
+    def _made_so(self, when: When, value: Value) -> bool:
+        return isinstance(value, Instance) and value.file is not None and value.call >= 0 and self._holds(when, value)
 
     def _given(self, when: When, value: Instance) -> Values | None:
         """The values of the argument `when.keyword`; without a keyword, of the argument of the call that made the
