@@ -8,6 +8,26 @@ HEAD = """\
 import numpy as np
 from torch.utils.data import DataLoader, Dataset
 """
+IN_LMDB = """
+import zarr
+class Buffer:
+    def __init__(self, root):
+        self.root = root
+    def __getitem__(self, key):
+        return self.root[key]
+class D(Dataset):
+    def __init__(self, path):
+        store = zarr.LMDBStore(path, readonly=True{locks})
+        buffer = Buffer(zarr.group(store)){mark}
+        self.rows = {{key: buffer[key] for key in ("a", "b")}}
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        return self.rows["a"][i]
+def main():
+    for b in DataLoader(D("x"), num_workers=4):
+        pass
+"""
 FOUND: dict[str, str] = {
     "pims": """
 import pims
@@ -62,25 +82,22 @@ def main():
     for b in DataLoader(D("x"), num_workers=4):
         pass
 """,
-    "zarr LMDBStore, through an object of the project": """
+    "zarr LMDBStore, through an object of the project": IN_LMDB.format(locks="", mark="  # DLL402"),
+    "a store in the with block around the training": """
 import zarr
-class Buffer:
-    def __init__(self, root):
-        self.root = root
-    def __getitem__(self, key):
-        return self.root[key]
 class D(Dataset):
-    def __init__(self, path):
-        store = zarr.LMDBStore(path, readonly=True)
-        buffer = Buffer(zarr.group(store))  # DLL402
-        self.rows = {key: buffer[key] for key in ("a", "b")}
+    def __init__(self, store):
+        self.root = zarr.group(store)  # DLL402
     def __len__(self):
         return 10
     def __getitem__(self, i):
-        return self.rows["a"][i]
-def main():
-    for b in DataLoader(D("x"), num_workers=4):
+        return self.root["x"][i]
+def train(store):
+    for b in DataLoader(D(store), num_workers=4):
         pass
+def main(path):
+    with zarr.ZipStore(path, mode="r") as store:
+        train(store)
 """,
     "arrays of a zarr group in a ZipStore": """
 import zarr
@@ -124,26 +141,7 @@ def main():
 """,
 }
 SILENT: dict[str, str] = {
-    "zarr LMDBStore without locks": """
-import zarr
-class Buffer:
-    def __init__(self, root):
-        self.root = root
-    def __getitem__(self, key):
-        return self.root[key]
-class D(Dataset):
-    def __init__(self, path):
-        store = zarr.LMDBStore(path, readonly=True, lock=False)
-        buffer = Buffer(zarr.group(store))
-        self.rows = {key: buffer[key] for key in ("a", "b")}
-    def __len__(self):
-        return 10
-    def __getitem__(self, i):
-        return self.rows["a"][i]
-def main():
-    for b in DataLoader(D("x"), num_workers=4):
-        pass
-""",
+    "zarr LMDBStore without locks": IN_LMDB.format(locks=", lock=False", mark=""),
     "a store in a with block, which another function fills": """
 import zarr
 class Buffer:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef
+from dllint.facts.nodes import Attribute
 from dllint.inference.values import PICK_MARK, Const, External, Instance, Pattern, Value, Values
 from dllint.libraries.facets import Opener, When
 from dllint.libraries.index import OPENERS, canonical
 from dllint.libraries.io import OWN_OPENER, OWN_STORE
 from dllint.libraries.numpy import VIEWS
+from dllint.linking.source import SourceFile
+from dllint.linking.with_blocks import in_block_of, opens_block
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -132,16 +134,24 @@ class Openers:
                 return self.project.evaluate_argument(base.file, base.call, when.position, "source", base.frame)
         return None
 
-    @staticmethod
-    def _closed_by_with(given: Value, value: Instance) -> bool:
-        """Whether a store that another function passes on is open in a `with` block of that function only."""
+    def _closed_by_with(self, given: Value, value: Instance) -> bool:
+        """Whether a `with` block of another function closes a store before any worker or process starts."""
         if not isinstance(given, Instance) or given.file is None or given.call < 0 or value.file is None:
             return False
-        scope = given.file.calls[given.call].scope
-        if (given.file, scope) == (value.file, value.file.calls[value.call].scope):
+        file, scope = given.file, given.file.calls[given.call].scope
+        if (file, scope) == (value.file, value.file.calls[value.call].scope) or not opens_block(file, given.call):
             return False
-        events = given.file.scopes[scope].events_of("with")
-        return any(event.value == CallRef(given.call) for event in events)
+        return not any(one >= 0 and in_block_of(file, one, given.call) for one in self._calls_to_starts(file, scope))
+
+    def _calls_to_starts(self, file: SourceFile, scope: int) -> Iterator[int]:
+        """The calls of a function that lead to a loader or to the start of a process."""
+        loaders = ((one.file, one.call) for one in self.project.loaders)
+        launches = ((one.file, one.call) for one in self.project.launches.all())
+        for start, call in (*loaders, *launches):
+            inner = start.calls[call].scope
+            if (start, inner) == (file, scope):
+                yield call
+            yield from self.project.programs.calls_to(start, inner).get((file.path, scope), ())
 
     @staticmethod
     def _comes_from(value: Value, name: str) -> bool:

@@ -94,21 +94,21 @@ class Programs:
 
     def reaching(self, file: SourceFile, scope: int) -> set[tuple[str, str]]:
         """A function and those that reach it through calls, each as the path of its module and its name."""
-        places = [(file.path, scope), *self._calls_to(file, scope)]
+        places = [(file.path, scope), *self.calls_to(file, scope)]
         files = self.world.files
         return {(path, files[path].scopes[inner].name) for path, inner in places if inner > 0}
 
     def run_together(self, one: tuple[SourceFile, int], other: tuple[SourceFile, int]) -> bool:
         """Whether one run of a program can reach both functions: not if they are reached only as alternatives of the
         same calls, as the `train` of two modules that a name chooses between."""
-        calls, others = self._calls_to(*one), self._calls_to(*other)
+        calls, others = self.calls_to(*one), self.calls_to(*other)
         places = [(file.path, scope) for file, scope in (one, other)]
         if places[0] in others or places[1] in calls or not calls.keys() & others.keys():
             return True
         return any(len(calls[place] | others[place]) > 1 for place in calls.keys() & others.keys())
 
-    def _calls_to(self, file: SourceFile, scope: int) -> dict[tuple[str, int], set[int]]:
-        """The functions that reach a function, each with its calls that do."""
+    def calls_to(self, file: SourceFile, scope: int) -> dict[tuple[str, int], set[int]]:
+        """The functions that reach a function, each with its calls that do (-1 for a lambda or class in it)."""
         key = (file.path, scope)
         found = self._reaching.get(key)
         if found is not None:

@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name
-from dllint.facts.schema import Event, Expr
+from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
 from dllint.libraries.facets import Opener
 from dllint.linking.conditions import Atom, path_atoms, under_main_guard
 from dllint.linking.source import SourceFile, last_name
+from dllint.linking.with_blocks import in_block_of, opens_block
 from dllint.project.arrivals import Hop
 from dllint.project.handles import Handle, Handles, Step, expressions
 from dllint.project.loaders import Loader
@@ -242,18 +243,12 @@ class _Case:
 
     def _in_with(self) -> bool:
         """Whether the opener's own `with` statement closes it before the dataset is used."""
-        file, call = self.handle.file, self.handle.file.calls[self.handle.call]
-        return any(
-            event.kind == "with" and event.value == CallRef(self.handle.call) and not self._made_inside(file, event)
-            for event in file.scopes[call.scope].events
-        )
+        return opens_block(self.handle.file, self.handle.call) and not self._made_inside()
 
-    def _made_inside(self, file: SourceFile, block: Event) -> bool:
-        """Whether the dataset is constructed inside a `with` block, so that it can only be used there."""
-        if self.dataset.file is not file or self.dataset.call < 0:
-            return False
-        around = (file.facts.regions[one] for one in file.regions(file.calls[self.dataset.call].region))
-        return any(region.kind == "with" and region.expr == block.value for region in around)
+    def _made_inside(self) -> bool:
+        """Whether the dataset is constructed inside the `with` block, so that it can only be used there."""
+        file, call = self.handle.file, self.dataset.call
+        return self.dataset.file is file and call >= 0 and in_block_of(file, call, self.handle.call)
 
     def _ended(self) -> bool:
         """Whether the handle is closed or released before `__init__` ends."""
