@@ -80,6 +80,44 @@ def child(rank):
 def main():
     mp.spawn(child, nprocs=2)
 """,
+    "the hooks of a Lightning module": """
+import pytorch_lightning as pl
+
+class Model(pl.LightningModule):
+    def setup(self, stage=None):
+        mp.set_sharing_strategy("file_system")  # DLL108
+
+    def train_dataloader(self):
+        return DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn")
+
+def main():
+    pl.Trainer().fit(Model())
+""",
+    "what the hooks of a Lightning module call on another object": """
+import pytorch_lightning as pl
+
+class Source:
+    def setup(self):
+        mp.set_sharing_strategy("file_system")  # DLL108
+
+    def loader(self):
+        return DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn")
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.source = Source()
+
+    def setup(self, stage=None):
+        self.source.setup()
+
+    def val_dataloader(self):
+        return self.source.loader()
+
+def main():
+    trainer = pl.Trainer()
+    trainer.fit(Model())
+""",
     "another worker_init_fn": """
 def begin(worker):
     print(worker)
@@ -91,6 +129,23 @@ if __name__ == "__main__":
 }
 
 SILENT: dict[str, str] = {
+    "a hook of another Lightning module": """
+import pytorch_lightning as pl
+
+class Other(pl.LightningModule):
+    def setup(self, stage=None):
+        mp.set_sharing_strategy("file_system")
+
+class Model(pl.LightningModule):
+    def train_dataloader(self):
+        return DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn")
+
+def main(name):
+    if name == "other":
+        pl.Trainer().fit(Other())
+    else:
+        pl.Trainer().fit(Model())
+""",
     "at the top level": 'mp.set_sharing_strategy("file_system")\n',
     "in both places": """
 mp.set_sharing_strategy("file_system")

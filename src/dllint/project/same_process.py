@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Caller, Target
-from dllint.inference.values import Frame, Function
+from dllint.inference.values import External, Frame, Function
+from dllint.libraries.hooks import called_hooks
 from dllint.linking.closed_values import ClosedValues
 from dllint.linking.conditions import in_other_halves, render
 from dllint.linking.contradictions import contradict
@@ -152,7 +153,8 @@ def _known(caller: Caller) -> bool:
 
 
 def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
-    """Whether a common function leads to both places by two of its calls, in branches that one run can take."""
+    """Whether a common function leads to both places by two of its calls, in branches that one run can take, or by
+    one call of a framework, which runs several methods of what it is given."""
     to_left, to_right = ways_to(world, *left), ways_to(world, *right)
     return any(
         not exclusive(world, scope, one[0].calls[one[1]].region, other[0].calls[other[1]].region)
@@ -161,7 +163,27 @@ def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
         for other in to_right[scope]
         # If one call leads to both, its callee decides.
         if one not in to_right[scope] and other not in to_left[scope]
+    ) or any(
+        _runs_both(world, one, to_left, to_right)
+        for scope in to_left.keys() & to_right.keys()
+        for one in to_left[scope]
+        if one in to_right[scope]
     )
+
+
+def _runs_both(
+    world: World, call: tuple[SourceFile, int], left: Container[tuple[str, int]], right: Container[tuple[str, int]]
+) -> bool:
+    """Whether a framework runs two methods in a call, of which one leads to the left and another to the right."""
+    file, index = call
+    func = file.calls[index].func
+    site = world.call_site(file, index, None)
+    for value in world.values.evaluate(func, site) if isinstance(func, Attribute) else ():
+        if isinstance(value, External):
+            hooks = {hook.key for hook, _ in called_hooks(world, value.name, file, index, None)}
+            if any(one in left and other in right for one in hooks for other in hooks - {one}):
+                return True
+    return False
 
 
 def exclusive(world: World, scope: tuple[str, int], one: int, other: int) -> bool:
