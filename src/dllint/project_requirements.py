@@ -45,6 +45,12 @@ _REQUIRES = re.compile(r"python_requires\s*=\s*['\"]([^'\"]+)['\"]")
 _REQUIRES_LINE = re.compile(r"^python_requires\s*=\s*(.+)$", re.MULTILINE)
 _LISTED_LINES = re.compile(r"^install_requires\s*=((?:.*)(?:\n[ \t]+.*)*)", re.MULTILINE)
 _TEXT = re.compile(r"(['\"])((?:(?!\1).)*)\1")
+_EXPLICIT = re.compile(r"^@EXPLICIT\s*$", re.MULTILINE)
+_ARCHIVE = re.compile(
+    r"^(?:https?|file)://\S*/(?P<name>[\w.-]+)-(?P<version>\d[\w.]*)-[\w.]+\.(?:conda|tar\.bz2)(?:#\w+)?\s*$",
+    re.MULTILINE,
+)
+"""A package of conda by its address: name, version and build (conda's documentation, "Package naming conventions")."""
 _COMMENT = re.compile(r"^\s*#.*$|\s#.*$", re.MULTILINE)
 _IMAGE = re.compile(r"^FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 _TAGGED = re.compile(r"(?:[\w./-]*/)?(?P<name>python|pytorch/pytorch):(?P<version>\d+(?:\.\d+)*)(?=[\W_]|\Z)")
@@ -106,7 +112,7 @@ def _reader(name: str, folder: str) -> Any:
     listed = _PIP_LIST.match(name)
     if listed is not None or (folder == "requirements" and name.endswith((".txt", ".in"))):
         tools = _TOOLS.search(listed["of"] if listed is not None else name)
-        return None if tools else _pip_list
+        return None if tools else _listed
     if _YAML.match(name):
         return _conda
     if name == "Dockerfile":
@@ -115,11 +121,23 @@ def _reader(name: str, folder: str) -> Any:
         return None
     if _SCRIPT.match(name):
         return _commands
+    if name.endswith(".txt") and not tells_how_to_install(name, False):
+        return _explicit
     return _notes if tells_how_to_install(name, False) else _READERS.get(name)
+
+
+def _listed(text: str, path: str) -> Iterator[Declared]:
+    yield from _explicit(text, path) if _EXPLICIT.search(text) else _pip_list(text, path)
 
 
 def _pip_list(text: str, path: str) -> Iterator[Declared]:
     return _lines(text.replace("\\\n", " ").splitlines(), "list", path)
+
+
+def _explicit(text: str, path: str) -> Iterator[Declared]:
+    # `conda list --explicit > spec-file.txt`: the archives of an environment under any name
+    for one in _ARCHIVE.finditer(text) if _EXPLICIT.search(text) else ():
+        yield Declared(_normal(one["name"]), f"=={one['version']}", "", "environment", path)
 
 
 def _conda(text: str, path: str) -> Iterator[Declared]:

@@ -1537,3 +1537,52 @@ def test_cuda_in_spawned_processes_alone_does_not_reach_forked_workers(
     files = {"train.py": SPAWNED.replace("{first}", first).replace("{mark}", mark)}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+PROCESS_NUMBER = f"""{HEAD}
+import os
+
+MAIN = os.getpid()
+
+class Rows(Dataset):
+    def __init__(self):
+        self.made_in = os.getpid()
+        self.last = None
+
+    def check(self):
+        if os.getpid() != self.made_in:
+            raise RuntimeError("not here")
+
+    def __getitem__(self, index):
+        {{test}}
+            {{done}}
+        return index
+
+    def load(self):
+        torch.cuda.synchronize()MARK
+{TAIL}"""
+
+
+@pytest.mark.parametrize(
+    ("test", "done", "found"),
+    [
+        ("if os.getpid() == self.made_in:", "self.load()", False),
+        ("if MAIN == os.getpid() and index:", "self.load()", False),
+        ("forked = os.getpid() != MAIN\n        if not forked:", "self.load()", False),
+        ("pid = os.getpid()\n        ready = index and pid == MAIN\n        if ready:", "self.load()", False),
+        ("if os.getpid() != self.made_in:\n            return index\n        if index:", "self.load()", False),
+        ("if os.getpid() != self.made_in:", "self.load()", True),
+        ("if os.getpid() == MAIN or index:", "self.load()", True),
+        ("if os.getpid() == self.last:", "self.load()", True),
+        ("self.last = self.last or os.getpid()\n        if os.getpid() == self.last:", "self.load()", True),
+        ("pid = os.getpid()\n        if os.getpid() == pid:", "self.load()", True),
+    ],
+)
+def test_code_of_the_process_that_recorded_its_number(
+    test: str, done: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    source = PROCESS_NUMBER.format(test=test, done=done)
+    here = "\n".join(source.splitlines())
+    line = next(number for number, text in enumerate(here.splitlines(), 1) if "MARK" in text)
+    expected = {("demo.py", line, "DLL103")} if found else set()
+    assert findings({"demo.py": here.replace("MARK", "")}, **SELECT, target_python="3.11") == expected

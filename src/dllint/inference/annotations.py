@@ -68,7 +68,7 @@ class Annotations:
                 bound = actuals.keywords.get("bound")
                 bounds = [*actuals.positional[1:], *([bound] if bound is not None else [])]
                 return union(self.said(one.expr, one.site) for one in bounds if one.expr is not None and one.site)
-        if not isinstance(annotation, Name) or limits.ALIASES.exceeded(self._depth):
+        if not isinstance(annotation, Name) or limits.TYPE_ALIASES.exceeded(self._depth):
             return ()
         self._depth += 1
         try:

@@ -62,8 +62,8 @@ class Limit:
 # The interpreter: values
 
 VALUES = Limit("values of one expression", 24)
-ALIASES = Limit("aliases of types that name one another", 4)
 """The rest becomes Unknown. Work grows with the product of the values of an expression's parts."""
+TYPE_ALIASES = Limit("aliases of types that name one another", 4)
 CLASSES = Limit("classes of objects among the values of one expression", 100)
 """Objects of different classes come from a registry or a family of subclasses, and none may displace another."""
 ITEMS = Limit("items of one container", 40)

@@ -18,6 +18,7 @@ from dllint.project.counting import loops
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
+from dllint.project.recorded_processes import only_where_recorded
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped, ways_to
 from dllint.project.worker_code import called_names
 from dllint.rules.start_methods.ancestors import Ancestor, Ancestors
@@ -124,7 +125,7 @@ class CudaForks:
             self._used[key] = [
                 (reached, index, api)
                 for reached in reach(self.world, [start], self._followed, guesses=False)
-                for index, api in islice(self.cuda.all_uses(reached.file, reached.scope, reached.frame, key[-1]), 1)
+                for index, api in islice(self._own_uses(reached, key[-1]), 1)
             ]
         for reached, index, api in self._used[key]:
             if (reached.file.path, reached.scope) not in seen:
@@ -132,10 +133,19 @@ class CudaForks:
                 certain = self.cuda.is_certain(reached.file, index, reached.frame)
                 yield CudaUse(reached, index, entry, certain, api.unnoticed)
 
+    def _own_uses(self, reached: Reached, on_default: bool) -> Iterator[tuple[int, CudaApi]]:
+        for index, api in self.cuda.all_uses(reached.file, reached.scope, reached.frame, on_default):
+            if not only_where_recorded(self.world, reached.file, index, reached.frame):
+                yield index, api
+
     def _followed(self, reached: Reached, index: int) -> bool:
         # The call of a module on the GPU fails itself.
         file, frame = reached.file, reached.frame
-        return self.cuda.wanted(file, index, frame) and self.cuda.modules.used_by(file, index, frame) is None
+        return (
+            self.cuda.wanted(file, index, frame)
+            and self.cuda.modules.used_by(file, index, frame) is None
+            and not only_where_recorded(self.world, file, index, frame)
+        )
 
     # The parent
 
