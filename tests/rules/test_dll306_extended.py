@@ -248,3 +248,49 @@ def run(names):
     return np.vstack(kept)
 """
     assert bool(findings({"run.py": text}, select=["DLL306"])) is found
+
+
+BESIDE = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Results:
+    def __init__(self):
+        self.outputs, self.labels, self.both, self.named, self.later = [], [], [], [], []
+
+    def update(self, output):
+        result, label = output
+        self.outputs.append(result.cpu())
+        self.labels.append(label)  # DLL306
+        self.both.append(output)  # DLL306
+
+    def named_parts(self, row):
+        self.named.append(row["result"])
+        self.later.append(row["label"])  # DLL306
+
+
+def infer(model):
+    results = Results()
+    outputs, labels, replaced, negative = [], [], [], []
+    for images, label in DataLoader(TensorDataset(torch.zeros(9999, 3), torch.zeros(9999)), num_workers=4):
+        result = model(images)
+        results.update((result, label))
+        results.named_parts({"result": result, "label": label})
+        pair = (result, label)
+        first, second = pair
+        outputs.append(first)
+        labels.append(second)  # DLL306
+        negative.append(pair[-1])  # DLL306
+        row = dict(result=result, label=label)
+        row["result"] = label
+        replaced.append(row["result"])  # DLL306
+    return results, outputs, labels, replaced, negative
+"""
+
+
+def test_a_result_beside_a_part_of_the_batch_is_none_of_it(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"demo.py": BESIDE}
+    assert findings(files, select=["DLL306"]) == marks(files)

@@ -16,6 +16,7 @@ from dllint.facts.nodes import (
     Name,
     Opaque,
     Slice,
+    Starred,
     Subscript,
     Tuple,
 )
@@ -67,10 +68,13 @@ class Storages(Names):
             held = event.detail is None and self.holds(event.value)
             whole = self._is_whole(event.value)
             position = self.position(event.value) if held else None
+            made = as_display(event.value, self.file)
+            beside = self._beside(made) if event.detail is None else set()
             self._forget(event.target.id)
             if position is not None:
                 self.positions[event.target.id] = position
-            made = as_display(event.value, self.file)
+            if beside:
+                self.replaced[event.target.id] = beside
             if event.detail is None and isinstance(made, (List, Tuple, Dict)):
                 inside = [one for _, one in made.items] if isinstance(made, Dict) else list(made.elements)
                 self.filled[event.target.id] = [one for one in inside if self.holds(one)]
@@ -85,10 +89,11 @@ class Storages(Names):
             held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
             whole = self._is_whole(event.value)
             given = self._given_back(event.value.index) if isinstance(event.value, CallRef) and not held else set()
+            beside = self.replaced.get(event.value.id, set()) if isinstance(event.value, Name) else set()
             for position, part in enumerate(event.target.elements):
                 if not isinstance(part, Name):
                     continue
-                own = held or position in given
+                own = (held and position not in beside) or position in given
                 if isinstance(event.value, (Tuple, List)) and len(event.value.elements) == len(event.target.elements):
                     own = self.holds(event.value.elements[position])
                 self._forget(part.id)
@@ -98,6 +103,16 @@ class Storages(Names):
                         self.positions[part.id] = position
         elif isinstance(event.target, Subscript) and isinstance(event.target.value, Name):
             self._replace(event.target.value.id, event.target.index, event.value)
+
+    def _beside(self, made: Expr | None) -> set[object]:
+        """The positions or keys of a display, or of what makes one, that have nothing of the batch:
+        `(model(images), labels)`."""
+        match made:
+            case Tuple(elements) | List(elements) if not any(isinstance(one, Starred) for one in elements):
+                return {at for at, one in enumerate(elements) if not self.holds(one)}
+            case Dict(items):
+                return {key.value for key, one in items if isinstance(key, Constant) and not self.holds(one)}
+        return set()
 
     def _gives_tensors(self, expr: Expr) -> bool:
         """Whether a part of a batch is provably a tensor, or a list with one: a row of a tensor, or rows of all fields
@@ -117,9 +132,12 @@ class Storages(Names):
     def _replace(self, name: str, key: Expr, value: Expr) -> None:
         """Record that an entry of a batch is replaced, where a key that is not known may stand for any of them, or that
         a part of the batch is put into a dict that the body makes."""
-        if name in self.filled and self.holds(value):
-            self.filled[name].append(value)
-            self.parts.add(name)
+        if self.holds(value):
+            beside = self.replaced.get(name, set())
+            self.replaced[name] = beside - {key.value} if isinstance(key, Constant) else set()
+            if name in self.filled:
+                self.filled[name].append(value)
+                self.parts.add(name)
         if name not in self.whole or self.holds(value):
             return
         if isinstance(key, Constant):
@@ -292,6 +310,9 @@ class Storages(Names):
                 continue
             whole = isinstance(expr, Name) and expr.id in self.whole
             (body.whole if whole else body.parts).add(param.name)
+            beside = self._beside(as_display(expr, self.file))
+            if beside or (isinstance(expr, Name) and expr.id in self.replaced):
+                body.replaced[param.name] = beside or set(self.replaced[expr.id])
             position = self.position(expr)
             if position is not None:
                 body.positions[param.name] = position
