@@ -1849,3 +1849,36 @@ def test_a_column_that_a_parameter_hands_over(
 )
 def test_what_is_no_column(findings: Callable[..., Any], column: str) -> None:
     assert findings({"data.py": COLUMN.replace("COLUMN", column)}, **SELECT) == set()
+
+
+def test_where_an_attribute_got_its_container_from(told: Callable[..., Any]) -> None:
+    source = """import json
+from torch.utils.data import DataLoader, Dataset
+
+class Table:
+    def __init__(self, path):
+        self.names, self.sizes = self.compute(json.load(open(path)))
+
+    def compute(self, rows):
+        names, sizes = {}, {}
+        for key, row in rows.items():
+            names[key] = [(one["a"], one["b"]) for one in row]
+            sizes[key] = len(row)
+        return names, sizes
+
+class Rows(Dataset):
+    def __init__(self, table):
+        self.table = table
+        self.names, self.sizes = table.names, table.sizes
+
+    def __getitem__(self, index):
+        return self.names[index]
+
+def main():
+    for rows in DataLoader(Rows(Table("rows.json")), num_workers=4):
+        print(rows)
+"""
+    [found] = told({"data.py": source}, **SELECT)
+    lines = {place.span.line: place.message for place in found.related}
+    made = next(number for number, text in enumerate(source.splitlines(), 1) if "self.compute(json" in text)
+    assert lines[made] == "kept here as `table.names`"

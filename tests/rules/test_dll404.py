@@ -44,6 +44,64 @@ class Rows(Dataset):
         + READ
         + "\ndef build(path):\n    return DataLoader(Rows(path), **OPTIONS)\n"
     },
+    "the last of those that the attribute gets": {
+        "data.py": HEAD
+        + """
+import os
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = None
+        self.fill(path)
+
+    def fill(self, path):
+        if not os.path.exists(path):
+            self.rows = np.memmap(path, shape=(9, 9), mode="w+")
+            self.rows[:] = 1
+        self.rows = np.memmap(path, shape=(9, 9), mode="r+")  # DLL404
+"""
+        + READ
+        + TAIL
+    },
+    "one that only a branch replaces": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self, path, flag):
+        self.rows = np.memmap(path)  # DLL404
+        if flag:
+            self.rows = np.load(path)
+"""
+        + READ
+        + TAIL.replace("path)", "path, flag)")
+    },
+    "one of which the next value is made": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = np.memmap(path)  # DLL404
+        first = self.rows
+        self.rows = dict(rows=first)
+"""
+        + READ
+        + TAIL
+    },
+    "one that a method may give back": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = np.memmap(path)  # DLL404
+        self.rows = self.checked()
+
+    def checked(self):
+        assert len(self.rows)
+        return self.rows
+"""
+        + READ
+        + TAIL
+    },
     "one of several": {
         "data.py": HEAD
         + """

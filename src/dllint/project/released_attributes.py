@@ -1,5 +1,5 @@
 """Attributes that `__init__` sets and releases again: `del self.rows`, `self.rows = None`, or replaces by an array of
-what they hold: `self.rows = np.array(self.rows)`."""
+what they hold: `self.rows = np.array(self.rows)`, or by something that has nothing of what they hold."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dllint.inference.values import Class, External, Frame, Site
 from dllint.libraries.index import MAKERS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
 
@@ -73,8 +74,17 @@ class Releases:
         places = self._places(cls).get(str(store.key), []) if made else []
         if not made:
             places = [_Place(file, store.scope, event, ()) for event in _releases(self.world, file, store.scope, store)]
-        found = {self._by(kept, place, frame) for place in places if kept.moment < place.moment}
-        return "surely" if "surely" in found else "perhaps" if "perhaps" in found else "never"
+        later = [place for place in places if kept.moment < place.moment]
+        found = {self._by(kept, place, frame) for place in later if _lets_go(self.world, place.file, place.event)}
+        if "surely" in found:
+            return "surely"
+        # Where the attribute may get something else instead, it may as well keep what it has.
+        replaced = any(
+            self._by(kept, place, frame) == "surely"
+            for place in later
+            if _replaces(place.file, place.scope, place.event) and not _beside(kept, place)
+        )
+        return "surely" if replaced else "perhaps" if "perhaps" in found else "never"
 
     def _places(self, cls: Class) -> dict[str, list[_Place]]:
         """The statements that release attributes while an object of the class is constructed."""
@@ -90,7 +100,9 @@ class Releases:
                 receiver = Name(file.scopes[scope].params[0].name)
                 for event in file.scopes[scope].storing():
                     target = event.target
-                    if _lets_go(self.world, file, event) and isinstance(target, Attribute) and target.value == receiver:
+                    if not isinstance(target, Attribute) or target.value != receiver:
+                        continue
+                    if _lets_go(self.world, file, event) or _replaces(file, scope, event):
                         found.setdefault(target.attr, []).append(_Place(file, scope, event, hops))
         return found
 
@@ -152,13 +164,48 @@ def _lets_go(world: World, file: SourceFile, event: Event) -> bool:
     return isinstance(event.value, Constant)
 
 
+def _replaces(file: SourceFile, scope: int, event: Event) -> bool:
+    """Whether an assignment stores what a call makes of other things than the attribute's own value."""
+    if event.kind != "assign" or event.detail is not None or not isinstance(event.target, Attribute):
+        return False
+    if not isinstance(event.value, CallRef):
+        return False
+    target, receiver = event.target, event.target.value
+
+    def has_own(expr: Expr) -> bool:
+        for part in walk(expr, file):
+            if part == target:
+                return True
+            if isinstance(part, CallRef):
+                call = file.calls[part.index]
+                # A method may return what the attribute has, and so may a function that gets the object.
+                method = isinstance(call.func, Attribute) and call.func.value == receiver
+                if method or call.func == Name("super") or any(one.value == receiver for one in call.args):
+                    return True
+        return False
+
+    names = {part.id for part in walk(event.value, file) if isinstance(part, Name)}
+    bound = [one for name in names for one in file.bindings(scope).get(name, ())]
+    return not has_own(event.value) and not any(one.expr is not None and has_own(one.expr) for one in bound)
+
+
+def _beside(kept: _Place, other: _Place) -> bool:
+    """Whether a loop goes around both statements, in the same function: the later one may be an earlier one then."""
+    if (kept.file, kept.scope) != (other.file, other.scope):
+        return False
+    return any(
+        kept.file.facts.regions[region].kind in ("for", "while") and kept.file.encloses(region, kept.event.region)
+        for region in kept.file.regions(other.event.region)
+    )
+
+
 def _releases(world: World, file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
     """The statements of a function that release what the function itself sets."""
     for event in file.scopes[scope].storing():
         if (
             isinstance(store.key, str)
             and event.target == Attribute(store.base, store.key)
-            and _lets_go(world, file, event)
+            and (_lets_go(world, file, event) or _replaces(file, scope, event))
         ):
             yield event
 

@@ -347,7 +347,8 @@ class Tensors:
         if not isinstance(value.of, External) or value.call < 0:
             return False
         name = canonical(value.of.name)
-        if "().cuda" in name or self._given_a_gpu(value):
+        # An array over the storage of a tensor is pickled as bytes.
+        if "().cuda" in name or "().numpy" in name or self._given_a_gpu(value):
             return False
         while name not in NEW_STORAGE:
             head, dot, method = name.rpartition("().")
@@ -359,7 +360,7 @@ class Tensors:
                 return False
             if operation.effect != HOLDS:
                 # A number of Python's, a list or an array has no storage of a tensor.
-                return method not in ("item", "tolist") and head.startswith("torch") and "().numpy" not in head
+                return method not in ("item", "tolist") and head.startswith("torch")
             name = head
         return True
 

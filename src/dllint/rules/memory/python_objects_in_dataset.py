@@ -99,6 +99,7 @@ def _with_places(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         places = chain(
             _kept_at(keeping),
             _set_elsewhere(project, keeping, keeps),
+            _shared(keeping, keeps),
             _read_at(found, keeping),
             _added(project, keeping.kept),
         )
@@ -144,6 +145,14 @@ def _set_elsewhere(project: Project, keeping: Keeping, keeps: list[Keeping]) -> 
             continue
         if not all(isinstance(one, Const) or stays_empty(project.datasets, one) for one in kept.values):
             yield Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
+
+
+def _shared(keeping: Keeping, keeps: list[Keeping]) -> Iterator[Place]:
+    """The places where another attribute got the same container: what `self.names = self.table.names` takes over."""
+    own = {one for one in keeping.kept.values if isinstance(one, (Display, Dictionary))}
+    for other in keeps:
+        if other.kept != keeping.kept and other.path != keeping.path and not own.isdisjoint(other.kept.values):
+            yield Place(other.kept.file.path, other.kept.span, f"kept here as `{other.path}`")
 
 
 def _given(
