@@ -311,8 +311,10 @@ class Storages(Names):
             whole = isinstance(expr, Name) and expr.id in self.whole
             (body.whole if whole else body.parts).add(param.name)
             beside = self._beside(as_display(expr, self.file))
-            if beside or (isinstance(expr, Name) and expr.id in self.replaced):
-                body.replaced[param.name] = beside or set(self.replaced[expr.id])
+            if isinstance(expr, Name):
+                beside |= self.replaced.get(expr.id, set())
+            if beside:
+                body.replaced[param.name] = beside
             position = self.position(expr)
             if position is not None:
                 body.positions[param.name] = position
