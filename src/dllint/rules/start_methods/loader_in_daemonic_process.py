@@ -71,6 +71,8 @@ def _finding(project: Project, launch: Launch, reached: Reached, loader: Loader,
         loader.span,
         "pool" if launch.daemonic else "main",
         {"workers": workers.described, "launcher": project.where(launch.file, call.span)},
+        # What nobody names may be 0, as it is by default.
+        severity={"some": None, "opaque": "info"}.get(workers.kind, "warning"),
         trace=(origin, *project.trace(reached.hops())),
         statement=loader.file.calls[loader.call].statement,
     )
