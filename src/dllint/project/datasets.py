@@ -17,6 +17,7 @@ from dllint.project.abstract_datasets import objects_below
 from dllint.project.bound_values import inside
 from dllint.project.construction import Construction
 from dllint.project.dropped_attributes import left_out
+from dllint.project.emptied_containers import is_emptied
 from dllint.project.kept_values import Keeping, Kept, Piece
 from dllint.project.outside_attributes import OutsideAttributes
 from dllint.project.pieces import Pieces, possible_receivers
@@ -168,7 +169,16 @@ class Datasets:
         site = self.world.stores.store_site(value, owner, store)
         if self.world.stores.skipped(site) or self.construction.without_workers.only(site):
             return None
-        return site, tuple(filter(self._with_workers, self.world.values.evaluate(store.value, site)))
+        values = filter(self._with_workers, self.world.values.evaluate(store.value, site))
+        return site, tuple(one for one in values if not self._is_emptied(one, owner, store, site))
+
+    def _is_emptied(self, value: Value, owner: Class, store: Store, site: Site) -> bool:
+        if not isinstance(value, (Display, Mapping)):
+            return False
+        owned = self.world.values.owned((value,), store.value, site, (owner.scope, f"self.{store.key}"))
+        return any(
+            is_emptied(self.world, one, self.filling(one)) for one in owned if isinstance(one, (Display, Mapping))
+        )
 
     def _with_workers(self, value: Value) -> bool:
         """Whether an object is made in runs with workers, too: not `open(path) if count == 0 else None`."""
