@@ -40,7 +40,7 @@ _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a module-level function ends."""
 _PARSING = (b".parse_args(", b".parse_known_args(")
-_SEARCHED = (b"import *", b"getattr(", b"__main__")
+_SEARCHED = (b"import *", b"getattr(", b"__main__", b"spawn")
 """Further texts that files are searched for."""
 _WORD = re.compile(rb"\w+")
 
@@ -235,6 +235,9 @@ def select(
     chosen |= {path for path in above if _look(known, _may_give, files[path], words.nearby)}
     starting = _reach(launching, importing) - chosen
     chosen |= {path for path in starting if _look(known, _matches, files[path], _BEFORE_STARTS)}
+    # Where processes are spawned, a script that starts others besides forks them: what runs in both must be known.
+    if any(b"spawn" in files[path] for path in launching):
+        chosen |= {path for path in starting if b"__main__" in files[path]}
     # Files that may change a setting of another module: `settings.DEBUG = True`.
     settings = {other for path in mattering for other in imported[path] if _is_settings(files[other])}
     users = {other for path in settings for other in importing.get(path, ())} - chosen

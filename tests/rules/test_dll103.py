@@ -1586,3 +1586,42 @@ def test_code_of_the_process_that_recorded_its_number(
     line = next(number for number, text in enumerate(here.splitlines(), 1) if "MARK" in text)
     expected = {("demo.py", line, "DLL103")} if found else set()
     assert findings({"demo.py": here.replace("MARK", "")}, **SELECT, target_python="3.11") == expected
+
+
+STARTED = {
+    "helper.py": """\
+import torch
+from torch.multiprocessing import Process
+
+def fill(rank, device):
+    torch.zeros(3).to(device)MARK
+    torch.nn.Linear(3, 3).cuda()
+
+def fill_all(count):
+    for rank in range(count):
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        Process(target=fill, args=(rank, device)).start()
+""",
+    "train.py": """\
+import torch.multiprocessing as mp
+from helper import fill_all
+
+def run(rank, count):
+    fill_all(count)
+
+def main():
+    mp.spawn(run, args=(3,), nprocs=2)
+
+if __name__ == "__main__":
+    main()
+""",
+}
+SCRIPT = {"fill.py": 'from helper import fill_all\n\nif __name__ == "__main__":\n    fill_all(3)\n'}
+
+
+@pytest.mark.parametrize(("more", "found"), [({}, False), (SCRIPT, True)])
+def test_processes_that_spawned_ones_start(more: dict[str, str], found: bool, findings: Callable[..., Any]) -> None:
+    files = {**STARTED, **more}
+    expected = {("helper.py", 5, "DLL103")} if found else set()
+    files["helper.py"] = files["helper.py"].replace("MARK", "")
+    assert findings(files, **SELECT, target_python="3.11") == expected

@@ -174,7 +174,11 @@ class CudaForks:
         api = LAUNCHERS.get(launch.api)
         if (api is not None and not api.cuda) or self._without_gpu(launch.file, launch.call):
             return False
-        if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
+        forking = [one for one in self.project.ask(Starting).methods(launch) if one.name == "fork"]
+        scope = launch.file.calls[launch.call].scope
+        # Processes that launches start by spawn start their own in the same way.
+        by_default = bool(forking) and "fork" not in launch.methods and all(one.arrival is None for one in forking)
+        if not forking or (by_default and self._ancestors.is_only_spawned(launch.file, scope)):
             return False
         there = self._launches.get((launch.file.path, launch.call), [])
         same = [one for one in there if (one.through, one.frame) == (launch.through, launch.frame)]
