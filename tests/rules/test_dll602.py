@@ -372,6 +372,10 @@ OF_LIBRARIES: dict[str, str] = {
     "imgaug, where workers seed others": IMGAUG.replace("AUG", "iaa.Add((-9, 9))  # DLL602")
     + "\ndef start(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n    random.seed(worker_id)\n"
     + LOADER.replace("=2)", "=2, worker_init_fn=start)"),
+    "imgaug, augmenters that a configuration names": IMGAUG.replace(
+        "AUG", "iaa.Sequential([getattr(iaa, name)(*args) for name, args in json.load(open('a.json'))])  # DLL602"
+    ).replace("import imgaug", "import json\nimport imgaug")
+    + LOADER,
     "imgaug, by a method": IMGAUG.replace("AUG", "iaa.Sequential([iaa.Fliplr(0.5)])  # DLL602").replace(
         "self.rng(image=index)", "self.rng.augment_image(index)"
     )
@@ -1168,3 +1172,15 @@ def test_every_augmenter_that_an_inherited_method_draws_with_is_named(told: Call
     assert lines[finding.span.line - 1].endswith("# first")
     others = [lines[one.span.line - 1] for one in finding.related if one.message.startswith("so does this")]
     assert len(others) == 1 and others[0].endswith("# other")
+
+
+@pytest.mark.parametrize(("options", "found"), [("", True), (', "worker_init_fn": "data.seed"', False)])
+def test_options_of_a_file_that_name_a_start_or_none(
+    options: str, found: bool, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    loader = LOADER.replace("num_workers=2", "**read(open('loader.json'))")
+    mark = "  # DLL602" if found else ""
+    text = HEAD + "from json import load as read\n" + IMGAUG.replace("AUG", f"iaa.Add((-9, 9)){mark}") + loader
+    files = {"train.py": text, "loader.json": f'{{"num_workers": 2{options}}}'}
+
+    assert findings(files, **SELECT) == marks(files)

@@ -19,6 +19,17 @@ def work(model, loader):
 EPOCHS = "    for epoch in range(9):\n        work(model, loader)\n"
 
 FOUND = {
+    "a loader that few epochs make anew": """
+def build(dataset):
+    return DataLoader(dataset, num_workers=2, multiprocessing_context="spawn")  # DLL612
+
+def train(model, dataset, changed):
+    loader = build(dataset)
+    for epoch in range(9):
+        if changed(epoch):
+            loader = build(dataset)
+        work(model, loader)
+""",
     "a start method for the program": f"""
 def train(model, dataset):
     loader = DataLoader(dataset, num_workers=2)  # DLL612
@@ -223,6 +234,16 @@ def main(rows):
 
 SPAWNED = 'DataLoader(dataset, num_workers=2, multiprocessing_context="spawn"'
 SILENT = {
+    "a loader that each epoch makes anew": """
+def build(dataset):
+    return DataLoader(dataset, num_workers=2, multiprocessing_context="spawn")
+
+def train(model, dataset):
+    loader = build(dataset)
+    for epoch in range(9):
+        loader = build(dataset)
+        work(model, loader)
+""",
     "a process for each attempt makes its own": f"""
 def build(dataset):
     return {SPAWNED})

@@ -393,6 +393,8 @@ class OwnDraws(NamedTuple):
         beginnings: prefixes of further last names.
         ranged: last names of classes that draw only if an argument is a range (a tuple or a list), or a probability
             between 0 and 1.
+        joining: last names of classes that draw if what they are given does, and that are made for what draws: parts
+            that a configuration chooses count as such.
         methods: prefixes of the methods that draw, besides calling the object; None for functions.
         since, until: the first and last version that leaves its generator unseeded; () for all.
         methods_of_start: start methods under which all workers begin in the same state.
@@ -407,6 +409,7 @@ class OwnDraws(NamedTuple):
     names: frozenset[str] = frozenset()
     beginnings: tuple[str, ...] = ()
     ranged: frozenset[str] = frozenset()
+    joining: frozenset[str] = frozenset()
     methods: tuple[str, ...] | None = ()
     since: tuple[int, ...] = ()
     until: tuple[int, ...] = ()

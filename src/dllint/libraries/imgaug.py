@@ -43,6 +43,7 @@ LIBRARY = Library(
             frozenset({"seed", "seed_", "reseed"}),
             names=frozenset(_ALWAYS),
             ranged=frozenset(_RANGED),
+            joining=frozenset({"Sequential"}),
             methods=("augment", "to_deterministic", "draw_grid"),
         ),
     ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.stores import keeps_result
-from dllint.inference.values import NONE, Class, External, Function, Instance, Unknown
+from dllint.inference.values import NONE, Class, External, Function, Instance
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, UNDRAWING, canonical
 from dllint.linking.conditions import render
@@ -20,7 +20,7 @@ from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.optional_starts import OptionalStarts
-from dllint.rules.data.worker_init_functions import any_asks_which_worker
+from dllint.rules.data.worker_init_functions import any_asks_which_worker, hides_start
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class InheritedGenerators:
 
         There are none if any worker code asks which worker it is in, or an unknown `worker_init_fn` may run.
         """
-        if any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values):
+        if hides_start(self.world, loader):
             return
         runs = self.project.ask(OptionalStarts).runs(loader)
         if any_asks_which_worker(runs):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Unknown, Value
+from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
@@ -24,7 +24,7 @@ from dllint.rules.data.idle_draws import is_idle
 from dllint.rules.data.inherited_generators import runs_in_loop
 from dllint.rules.data.old_idioms import OldIdioms
 from dllint.rules.data.optional_starts import OptionalStarts
-from dllint.rules.data.worker_init_functions import any_asks_which_worker
+from dllint.rules.data.worker_init_functions import any_asks_which_worker, hides_start
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Generators:
         if not pieces:
             return
         runs = self.starts.runs(loader)
-        if any_asks_which_worker(runs) or self._hidden_start(loader):
+        if any_asks_which_worker(runs) or hides_start(self.world, loader):
             return
         for name, piece, api, forked in pieces:
             kept = piece.kept
@@ -146,12 +146,6 @@ class Generators:
         if not isinstance(value, Instance) or not isinstance(value.of, External):
             return None
         return GENERATORS.get(canonical(value.of.name).removesuffix("().manual_seed"))
-
-    def _hidden_start(self, loader: Loader) -> bool:
-        """Whether workers may run an unknown `worker_init_fn`. Unpacked options contain none if the project never
-        uses that name as a key."""
-        values = loader.argument("worker_init_fn").values
-        return any(isinstance(value, Unknown) for value in values) and self.world.writes_key("worker_init_fn")
 
     def _made_early(self, kept: Kept, runs: list[WorkerRun]) -> bool:
         """Whether the generator is created before the workers start, and not by code that they run."""
@@ -238,7 +232,7 @@ class Generators:
         # A framework that makes the loader seeds the global generators of its workers, as its `worker_init_fn` may.
         if loader.api.seeds or loader.api.forks or any(map(_may_seed, loader.argument("worker_init_fn").values)):
             return []
-        if self._hidden_start(loader):
+        if hides_start(self.world, loader):
             return []
         runs = self.starts.runs(loader)
         found: list[tuple[WorkerRun, int]] = []

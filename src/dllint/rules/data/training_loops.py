@@ -329,9 +329,13 @@ class TrainingLoops:
             loop = file.facts.regions[index]
             if loop.kind not in _LOOPS:
                 continue
-            inside = any(file.encloses(index, call.region) for call in calls)
+            within = [call.region for call in calls if file.encloses(index, call.region)]
+            inside = bool(within)
             if inside and not remade:
-                return None, True
+                # What only some epochs make anew replaces a loader that others keep.
+                if len(within) == len(calls) or any(self._is_always(file, one, index) for one in within):
+                    return None, True
+                inside = False
             if self._counts(file, scope, loop):
                 # Another loop may make a loader of other data each time: one for each part, or each task.
                 if inside is not remade or (remade and not self._names_epochs(file, scope, loop)):
@@ -340,6 +344,11 @@ class TrainingLoops:
                 once = loop.expr is not None and iterations(self.project.datasets, loop.expr, site) == 1
                 return None if once else index, True
         return None, bool(calls) and not remade
+
+    @staticmethod
+    def _is_always(file: SourceFile, region: int, loop: int) -> bool:
+        """Whether no condition stands between a region and the loop around it."""
+        return all(file.facts.regions[one].kind != "if" for one in file.regions(region) if file.encloses(loop, one))
 
     @classmethod
     def _counts(cls, file: SourceFile, scope: int, loop: Region) -> bool:

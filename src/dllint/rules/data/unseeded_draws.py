@@ -20,6 +20,7 @@ from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun, called_names
 from dllint.rules.data.declared_versions import DeclaredVersions
 from dllint.rules.data.optional_starts import OptionalStarts
+from dllint.rules.data.worker_init_functions import hides_start
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class UnseededDraws:
         """The draws of a loader's workers, unless code that they run seeds the library or asks which worker it is."""
         libraries = [row for row in self._libraries if methods & set(row.methods_of_start)]
         start = loader.argument("worker_init_fn").values if libraries else ()
-        if not libraries or any(isinstance(value, Unknown) for value in start):
+        if not libraries or hides_start(self.world, loader):
             return
         optional = bool(start) and self.project.ask(OptionalStarts).optional(loader)
         seeding = {canonical(value.name) for value in start if isinstance(value, External) and not optional}
@@ -213,7 +214,18 @@ class UnseededDraws:
             return value
         inside = (self._drawing(row, one, depth + 1) for one in held_by(self.world, value))
         found = next((one for one in inside if one is not None), None)
+        if own and found is None and name.rpartition(".")[2] in row.joining and self._has_unknown_parts(value):
+            return value
         return value if own and found is not None else found
+
+    def _has_unknown_parts(self, value: Instance) -> bool:
+        """Whether an object is given a list of parts that only a configuration tells:
+        `[getattr(iaa, name)(*args) for name, *args in options]`."""
+        given = (
+            one for actual in self.world.made_with(value).positional[:1] for one in self.world.values.passed(actual)
+        )
+        parts = (part for one in given if isinstance(one, Display) for part in self.world.mappings.elements(one))
+        return any(isinstance(part, Unknown) for part in parts)
 
     def _ranged(self, value: Instance) -> bool:
         """Whether an argument is a range, or a probability, to draw from."""

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference.values import Unknown
 from dllint.libraries.index import WORKER_INFO
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun, called_names
 
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
 _DISTINCT = re.compile(r"^(id|num_workers|seed|rank|n_workers)$|getpid|current_process|environ|getenv", re.IGNORECASE)
+
+
+def hides_start(world: World, loader: Loader) -> bool:
+    """Whether workers may run an unknown `worker_init_fn`. Unpacked options contain none if neither the project nor
+    its configuration files use that name as a key."""
+    values = loader.argument("worker_init_fn").values
+    named = world.writes_key("worker_init_fn") or world.knowledge.configures("worker_init_fn")
+    return named and any(isinstance(value, Unknown) for value in values)
 
 
 def asks_which_worker(run: WorkerRun) -> bool:
