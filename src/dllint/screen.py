@@ -17,7 +17,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from dllint.modules import ModuleIndex
-from dllint.screened_imports import EXECUTED, HOLE, PREFIX, files_imported, imports, named_like_their_class
+from dllint.screened_imports import (
+    EXECUTED,
+    HOLE,
+    PREFIX,
+    bases,
+    files_imported,
+    imports,
+    named_like_their_class,
+)
 
 T = TypeVar("T")
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
@@ -172,6 +180,7 @@ def _view(data: bytes, words: Words, effective: Words) -> tuple[object, ...]:
     return (
         [[word in data for word in group] for group in (*lists, tuple(words.beside), _SEARCHED)],
         imported,
+        bases(data),
         [(prefix, HOLE.sub(b"", rest).count(b".")) for prefix, rest in PREFIX.findall(data)] if dynamic else None,
         [pattern.search(data) is not None for pattern in patterns],
         (len(data) < _SMALL, len(data) < _SETTINGS, _defines_locally(data)),

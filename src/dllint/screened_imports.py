@@ -22,6 +22,8 @@ PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))
 """Start of a module name completed at run time ("models." + name, f"data.{name}"), and the text from the first hole."""
 HOLE = re.compile(rb"\{[^{}]*\}?")
 _COMMENT = re.compile(rb"#[^\r\n]*")
+_BASES = re.compile(rb"^_base_[ \t]*=[ \t]*(?:[\[(]([^\])]*)[\])]|(['\"][^'\"\r\n]*['\"]))", re.MULTILINE)
+_QUOTED = re.compile(rb"['\"]([^'\"\r\n]+\.py)['\"]")
 
 
 class Import(NamedTuple):
@@ -49,6 +51,14 @@ def imports(data: bytes) -> list[Import]:
     return found
 
 
+def bases(data: bytes) -> list[str]:
+    """Return the configurations that `_base_ = ["../base/data.py"]` of mmengine names, relative to the file."""
+    if b"_base_" not in data:
+        return []
+    listed = (one for found in _BASES.findall(data) for one in found)
+    return [text.decode("utf-8", "replace") for one in listed for text in _QUOTED.findall(_COMMENT.sub(b"", one))]
+
+
 def _names(listed: bytes) -> tuple[str, ...]:
     parts = (part.split() for part in listed.decode("utf-8", "replace").split(","))
     return tuple(part[0] for part in parts if part)
@@ -56,7 +66,8 @@ def _names(listed: bytes) -> tuple[str, ...]:
 
 def files_imported(path: str, data: bytes, index: ModuleIndex, statements: Iterable[Import]) -> set[str]:
     """Return the files that may run when a file is imported. `statements` are its imports."""
-    found: set[str] = set()
+    folder = os.path.dirname(path)
+    found = {os.path.normpath(os.path.join(folder, base)) for base in bases(data)}
     for module, level, names in statements:
         found.update(index.resolve(path, module, level))
         found.update(() if level else index.inside_packages(path, module))

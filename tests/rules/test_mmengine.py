@@ -133,6 +133,21 @@ INHERITED: dict[str, tuple[dict[str, str], set[tuple[str, int, str]]]] = {
         },
         {HANDLE},
     ),
+    "variables of the base": (
+        inheriting(
+            "rows = dict(type='Rows', ann_file='rows.json')\npipeline = [dict(type='Jitter', most=2)]\n",
+            "train_list = [_base_.rows]\ntrain_dataloader = dict(\n    num_workers=4,\n"
+            "    dataset=dict(type='ConcatDataset', datasets=train_list, pipeline=_base_.pipeline))\n",
+        ),
+        {HANDLE, DRAWS},
+    ),
+    "other variables of the base": (
+        inheriting(
+            "rows = dict(type='Rows', ann_file='rows.json')\nother = dict(type='Other', ann_file='rows.json')\n",
+            "train_dataloader = dict(\n    num_workers=4,\n    dataset=_base_.other)\n",
+        ),
+        set(),
+    ),
     "no workers in either": (inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(batch_size=3)\n"), set()),
     "a dict that replaces the inherited one": (
         inheriting(BASE_WITHOUT_WORKERS, "train_dataloader = dict(_delete_=True, num_workers=4)\n"),

@@ -238,6 +238,10 @@ class Evaluator:
         if expr.attr in LOOKING_UP and whose_dict(expr.value, site.file.facts) is not None:
             # The dict of an object's attributes, and no method of its class.
             return (External(f"dict().{expr.attr}"),)
+        if type(expr.value) is Name and expr.value.id in self.world.knowledge.namespaces:
+            meant = self.world.knowledge.in_namespace(expr.value.id, expr.attr, site)
+            if meant is not None:
+                return meant
         bases = self.evaluate(expr.value, site)
         namespace = bool(bases) and all(isinstance(base, (Mapping, Parsed, Unknown)) for base in bases)
         stored = None if namespace else self.world.objects.reassigned(expr, site)

@@ -102,6 +102,10 @@ class Knowledge(Protocol):
         """Functions that create a class."""
 
     @property
+    def namespaces(self) -> frozenset[str]:
+        """Variables whose attributes a library gives a meaning of their own."""
+
+    @property
     def iterates(self) -> Mapping[str, tuple[slice, str]]:
         """Functions that iterate their arguments, by their last names → the slice of positional arguments, and the kind
         of elements: the "same", "indexed" by a number, "zipped", "some" of them, or "other" ones."""
@@ -115,6 +119,9 @@ class Knowledge(Protocol):
 
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
         """Return an entry of the attribute dict of an object or module; None for an entry of anything else."""
+
+    def in_namespace(self, name: str, attr: str, site: Site) -> Values | None:
+        """Return what an attribute of one of the `namespaces` stands for; None if it is one of an ordinary value."""
 
     def run_by(self, base: str, method: str) -> tuple[str, ...]:
         """Return the methods that a method of an external base class runs on an object of a subclass."""

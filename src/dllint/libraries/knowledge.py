@@ -62,7 +62,7 @@ from dllint.libraries.index import (
     SPLITS_ARGUMENTS,
 )
 from dllint.libraries.inherited_attributes import InheritedAttributes
-from dllint.libraries.mmengine_runner import Configurations
+from dllint.libraries.mmengine_runner import BASES, Configurations, of_base
 from dllint.libraries.named_objects import LOCATING, NamedObjects
 from dllint.libraries.records import FRAME, OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
@@ -114,6 +114,7 @@ class Libraries:
     compositions = COMPOSITIONS
     known_parts = KNOWN_PARTS
     run_time_classes = RUN_TIME_CLASSES
+    namespaces = frozenset({BASES})
     instantiating = hydra.LAST_NAMES | registries.BUILDING | RESTORING
     command_lines = COMMAND_LINES
     iterates = ITERATES
@@ -195,6 +196,9 @@ class Libraries:
 
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
         return in_dictionary(self.world, base, index, site)
+
+    def in_namespace(self, name: str, attr: str, site: Site) -> Values | None:
+        return of_base(self.world, name, attr, site)
 
     @staticmethod
     def ends_chain(base: str) -> bool:

@@ -213,17 +213,33 @@ def _pair_calls(
 
 def _bound(world: Engine, file: SourceFile, name: str, seen: set[str]) -> tuple[SourceFile, int] | None:
     """Return the call of `dict` that a name has in the bases of a configuration, at any depth."""
+    base = _binding_base(world, file, name, seen)
+    call = base.bindings(0)[name][-1].expr if base is not None else None
+    if base is None or not isinstance(call, CallRef) or not _is_dict(base, call.index):
+        return None
+    return base, call.index
+
+
+def _binding_base(world: Engine, file: SourceFile, name: str, seen: set[str]) -> SourceFile | None:
+    """Return the base of a configuration, at any depth, that binds a name."""
     for path in _base_paths(file):
         base = world.files.get(path)
         if base is None or path in seen:
             continue
-        own = base.bindings(0).get(name, ())
-        if own:
-            call = own[-1].expr
-            return (base, call.index) if isinstance(call, CallRef) and _is_dict(base, call.index) else None
-        if (found := _bound(world, base, name, {*seen, path})) is not None:
+        if name in base.bindings(0):
+            return base
+        if (found := _binding_base(world, base, name, {*seen, path})) is not None:
             return found
     return None
+
+
+def of_base(world: Engine, name: str, attr: str, site: Site) -> Values | None:
+    """Return what a variable has in the bases of a configuration, for `_base_.train_pipeline` (mmengine's
+    documentation, "Config", "Reference the variables from base"); None for any other attribute."""
+    if name != BASES or site.scope:
+        return None
+    found = _binding_base(world, site.file, attr, {site.file.path})
+    return world.values.evaluate(Name(attr), Site(found, 0, 0, (0, 0), None)) if found is not None else None
 
 
 def _base_paths(file: SourceFile) -> Iterator[str]:
