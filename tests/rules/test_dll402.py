@@ -616,6 +616,7 @@ def test_handles_of_one_process_are_silent(findings: Callable[..., Any], text: s
         ("lmdb.open(path, readonly=True, lock=False); self.size = self.file.stat()", "warning"),
         ("sqlite3.connect(path)", "warning"),
         ("h5py.File(path, 'r')", "info"),
+        ("h5py.File(path, 'r', driver=None if path else 'core')", "info"),
     ],
 )
 def test_the_severity_is_the_handle_s(told: Callable[..., Any], opener: str, severity: str) -> None:
@@ -914,3 +915,9 @@ def test_a_handle_of_a_branch_that_another_method_may_open(findings: Callable[..
     opened = [number for number, line in enumerate(changed.splitlines(), 1) if "lmdb.open" in line]
 
     assert lines == set(opened)
+
+
+def test_a_file_that_hdf5_reads_into_memory(findings: Callable[..., Any]) -> None:
+    opener = "h5py.File(path, 'r', driver='core')"
+    text = HEAD + "import h5py\n" + OPEN.replace("open(path, 'rb')", opener) + READ + TAIL
+    assert findings({"data.py": text.replace("  # DLL402", "")}, select=["DLL402"]) == set()

@@ -108,6 +108,8 @@ class Openers:
             return any(isinstance(one, Const) and one.value for one in given)
         if when.test == "off":
             return any(not isinstance(one, Const) or not one.value for one in given)
+        if when.test.startswith("="):
+            return bool(given) and all(isinstance(one, Const) and one.value == when.test[1:] for one in given)
         if when.test.startswith("."):
             return any(
                 (isinstance(one, Const) and str(one.value).endswith(when.test))
