@@ -184,8 +184,8 @@ class When(NamedTuple):
         keyword: its name; "" for the first argument of the call that made the receiver.
         position: its position; -1 if it is keyword-only.
         test: "on" (given, neither None nor false), "off" (given as false), "reads" (a mode string without `w`, `a` and
-            `x`, or no mode), "=" and a text (nothing else can be given); otherwise the origin that its value must have: a suffix such as ".npz", or the name of an
-            API.
+            `x`, or no mode), "=" and a text (nothing else can be given); otherwise the origin that its value must have:
+            a suffix such as ".npz", or the name of an API.
         made: a condition on the call of that API, which made the value.
     """
 
