@@ -17,7 +17,7 @@ from dllint.project.abstract_datasets import objects_below
 from dllint.project.bound_values import inside
 from dllint.project.construction import Construction
 from dllint.project.dropped_attributes import left_out
-from dllint.project.emptied_containers import is_emptied
+from dllint.project.emptied_containers import Emptied
 from dllint.project.kept_values import Keeping, Kept, Piece
 from dllint.project.outside_attributes import OutsideAttributes
 from dllint.project.pieces import Pieces, possible_receivers
@@ -44,6 +44,7 @@ class Datasets:
         self._pieces = Pieces(world, self.kept, self.dropped)
         self.construction = Construction(world)
         self.releases = Releases(world, self.construction.of_class)
+        self._emptied = Emptied(world)
         self.assigned = OutsideAttributes(world, self.is_dataset)
         self._preparation = Preparation(world, self.construction.of_class)
 
@@ -176,9 +177,8 @@ class Datasets:
         if not isinstance(value, (Display, Mapping)):
             return False
         owned = self.world.values.owned((value,), store.value, site, (owner.scope, f"self.{store.key}"))
-        return any(
-            is_emptied(self.world, one, self.filling(one)) for one in owned if isinstance(one, (Display, Mapping))
-        )
+        containers = (one for one in owned if isinstance(one, (Display, Mapping)))
+        return any(self._emptied.contains(one, self.filling) for one in containers)
 
     def _with_workers(self, value: Value) -> bool:
         """Whether an object is made in runs with workers, too: not `open(path) if count == 0 else None`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from dllint.facts.nodes import CallRef, Compare, Constant, Name, Not, Subscript
 from dllint.facts.schema import Expr
@@ -15,26 +15,40 @@ _KEYS = frozenset({"keys", "list", "tuple", "sorted", "range", "len"})
 """What a loop over the keys of a dict, or over the positions of a list, calls."""
 
 
-def is_emptied(world: Engine, value: Display | Mapping, filling: Iterable[Change]) -> bool:
-    """Whether nothing is left of what a list or a dict got, because a later statement of the same function removes it
-    all.
+class Emptied:
+    """Finds the emptied containers of one project."""
 
-    Args:
-        world: the project.
-        value: the list or the dict.
-        filling: the changes that add to it before it matters.
-    """
-    changes = [change for change, _ in world.mappings.changes_of(value)]
-    if not any(map(_removes_all, changes)):
-        return False
-    filling = [one for one in filling if one.value != Constant(None)]
-    written = value.written.site
-    file, scope, last = written.file, written.scope, written.at
-    if filling:
-        file, scope, last = filling[0].file, filling[0].scope, max(one.at for one in filling)
-    if any((one.file, one.scope) != (file, scope) for one in filling):
-        return False
-    return any((one.file, one.scope) == (file, scope) and one.at > last and _removes_all(one) for one in changes)
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self._removing: dict[str, list[Change]] = {}
+
+    def contains(self, value: Display | Mapping, filling: Callable[[Display | Mapping], Iterable[Change]]) -> bool:
+        """Whether nothing is left of what a list or a dict got, because a later statement of the same function removes
+        it all.
+
+        Args:
+            value: the list or the dict.
+            filling: gives the changes that add to it before it matters.
+        """
+        written = value.written.site
+        removing = self._removing_in(written.file)
+        if not removing:
+            return False
+        added = [one for one in filling(value) if one.value != Constant(None)]
+        file, scope, last = written.file, written.scope, written.at
+        if added:
+            file, scope, last = added[0].file, added[0].scope, max(one.at for one in added)
+        if any((one.file, one.scope) != (file, scope) for one in added):
+            return False
+        later = {id(one) for one in removing if (one.file, one.scope) == (file, scope) and one.at > last}
+        return bool(later) and any(id(change) in later for change, _ in self.world.mappings.changes_of(value))
+
+    def _removing_in(self, file: SourceFile) -> list[Change]:
+        found = self._removing.get(file.path)
+        if found is None:
+            found = [one for one in self.world.mappings.changes_in(file) if _removes_all(one)]
+            self._removing[file.path] = found
+        return found
 
 
 def _removes_all(change: Change) -> bool:
