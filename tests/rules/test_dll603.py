@@ -68,6 +68,8 @@ def build(dataset, workers=4, seed=1):
     "    np.random.seed((first + n) % 2**32)  # DLL603\n" + LOADER,
     "the first word, unpacked by another module's name": "from numpy.random import get_state, seed\n"
     "def start(n):\n    seed(seed=int(get_state()[1][0]) + n)  # DLL603\n" + LOADER,
+    "the first word, after a constant seed": "def start(n):\n    np.random.seed(7)  # DLL603\n"
+    "    np.random.seed(np.random.get_state()[1][0] + n)\n" + LOADER,
     "the first word alone": "def start(n):\n    np.random.seed(np.random.get_state()[1][0])  # DLL603\n" + LOADER,
     "an object that is called": """
 class Start:
@@ -131,6 +133,8 @@ class Rows(Dataset):
 
 loader = DataLoader(Rows(), num_workers=4)
 """,
+    "the first word, after a seed of torch": "def start(n):\n    np.random.seed(torch.initial_seed() % 2**32)\n"
+    "    np.random.seed(np.random.get_state()[1][0] + n)\n" + LOADER,
     "the second word of numpy's state": "def start(n):\n    np.random.seed(np.random.get_state()[1][1] + n)\n" + LOADER,
     "the state of another generator": "def start(n):\n"
     "    np.random.seed(np.random.RandomState().get_state()[1][0] + n)\n" + LOADER,

@@ -106,7 +106,7 @@ class Constants:
         if folded in ("constant", "none"):
             return folded
         if self._is_first_word(expr, site):
-            return "constant"
+            return self._seeded_before(site) or "constant"
         if any(isinstance(base, External) and base.name == "os.environ" for base in bases):
             return "constant"
         if isinstance(expr.value, CallRef) and str(last_name(site.file.calls[expr.value.index].func)) in RANK_FUNCTIONS:
@@ -154,6 +154,19 @@ class Constants:
         made = [one.of for one in values if isinstance(one, Instance)]
         names = {canonical(one.name) for one in made if isinstance(one, External)}
         return names == {"numpy.random.get_state"} and len(made) == len(values)
+
+    def _seeded_before(self, site: Site) -> Constancy | None:
+        """The constancy of the number that the function has seeded NumPy with before: it is the first word of that
+        state (`_legacy_seeding` of numpy's `_mt19937.pyx`)."""
+        file = site.file
+        for index in reversed(file.calls_of(site.scope)):
+            call = file.calls[index]
+            if call.statement.start >= site.at or last_name(call.func) != "seed" or not call.args:
+                continue
+            called = self.world.values.evaluate(call.func, self.world.call_site(file, index, site.frame))
+            if any(isinstance(one, External) and canonical(one.name) == "numpy.random.seed" for one in called):
+                return self.of(call.args[0].value, self.world.call_site(file, index, site.frame))
+        return None
 
     def _is_worker_info(self, expr: Expr, site: Site) -> bool:
         """Whether an expression is what `get_worker_info()` gives."""
