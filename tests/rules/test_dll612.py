@@ -19,6 +19,48 @@ def work(model, loader):
 EPOCHS = "    for epoch in range(9):\n        work(model, loader)\n"
 
 FOUND = {
+    "the loader of a validation, on an object": """
+class Trainer:
+    def __init__(self, rows):
+        self.loader = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")  # DLL612
+        self.valid = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")  # DLL612
+        self.tested = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+
+    def fit(self, model):
+        for epoch in range(9):
+            work(model, self.loader)
+            self.check(model, self.valid)
+        self.check(model, self.tested)
+
+    def check(self, model, loader):
+        for batch in loader:
+            print(model(batch).item())
+
+def main(model, rows):
+    Trainer(rows).fit(model)
+""",
+    "the loader of a validation": """
+def validate(model, loader):
+    return sum(model(batch).item() for batch in [one for one in loader])
+
+def measure(model, loader):
+    total = 0
+    for batch in loader:
+        total += model(batch).item()
+    return total
+
+def train(model, rows, more):
+    options = dict(num_workers=2, multiprocessing_context="spawn")
+    loader = DataLoader(rows, **options)  # DLL612
+    valid = DataLoader(more, **options)  # DLL612
+    tested = DataLoader(more, **options)
+    for epoch in range(9):
+        work(model, loader)
+        if epoch % 2:
+            measure(model, valid)
+        measure(model, DataLoader(more, **options))
+    measure(model, tested)
+""",
     "a loader that few epochs make anew": """
 def build(dataset):
     return DataLoader(dataset, num_workers=2, multiprocessing_context="spawn")  # DLL612

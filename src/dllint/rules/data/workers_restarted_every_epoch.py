@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted
@@ -13,6 +14,7 @@ from dllint.project.model import Regime
 from dllint.rules.data.dataset_changes import DatasetChanges
 from dllint.rules.data.framework_epochs import FrameworkEpochs
 from dllint.rules.data.training_loops import TrainingLoops
+from dllint.rules.data.validation_loops import ValidationLoops
 from dllint.rules.stores.mapped_stores import Stores
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _epochs(project: Project, loader: Loader) -> tuple[Place, ...]:
     """The places that show that a loader is iterated once per epoch; empty if none does."""
-    for loop in project.ask(TrainingLoops).of(loader):
+    for loop in chain(project.ask(TrainingLoops).of(loader), project.ask(ValidationLoops).of(loader)):
         return (
             Place(loop.file.path, loop.loop.span, "the loop over epochs"),
             Place(loop.batches.file.path, loop.batches.event.span, "the workers start here"),
