@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted
@@ -32,14 +31,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         regime = next((one for one in project.regimes(loader) if _is_slow(one)), None)
         if regime is None or _is_better_so(project, loader):
             continue
-        epochs = _epochs(project, loader)
+        message, epochs = _epochs(project, loader)
         if not epochs:
             continue
         yield Finding(
             CODE,
             loader.file.path,
             loader.span,
-            "main",
+            message,
             {
                 "workers": regime.workers.described,
                 "method": regime.described,
@@ -53,16 +52,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _epochs(project: Project, loader: Loader) -> tuple[Place, ...]:
-    """The places that show that a loader is iterated once per epoch; empty if none does."""
-    for loop in chain(project.ask(TrainingLoops).of(loader), project.ask(ValidationLoops).of(loader)):
-        return (
-            Place(loop.file.path, loop.loop.span, "the loop over epochs"),
-            Place(loop.batches.file.path, loop.batches.event.span, "the workers start here"),
-        )
+def _epochs(project: Project, loader: Loader) -> tuple[str, tuple[Place, ...]]:
+    """The message, and the places that show that a loader is iterated once per epoch; empty if none does."""
+    for message, loops in (("main", project.ask(TrainingLoops)), ("beside", project.ask(ValidationLoops))):
+        for loop in loops.of(loader):
+            return message, (
+                Place(loop.file.path, loop.loop.span, "the loop over epochs"),
+                Place(loop.batches.file.path, loop.batches.event.span, "the workers start here"),
+            )
     for run in project.ask(FrameworkEpochs).of(loader):
-        return (Place(run.file.path, run.span, "the workers start here in every epoch"),)
-    return ()
+        return "main", (Place(run.file.path, run.span, "the workers start here in every epoch"),)
+    return "main", ()
 
 
 def _is_slow(regime: Regime) -> bool:
