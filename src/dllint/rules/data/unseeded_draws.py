@@ -214,9 +214,10 @@ class UnseededDraws:
             return value
         inside = (self._drawing(row, one, depth + 1) for one in held_by(self.world, value))
         found = next((one for one in inside if one is not None), None)
-        if own and found is None and name.rpartition(".")[2] in row.joining and self._has_unknown_parts(value):
+        joins = own and (not row.joining or name.rpartition(".")[2] in row.joining)
+        if joins and found is None and row.joining and self._has_unknown_parts(value):
             return value
-        return value if own and found is not None else found
+        return value if joins and found is not None else found
 
     def _has_unknown_parts(self, value: Instance) -> bool:
         """Whether an object is given a list of parts that only a configuration tells:
