@@ -61,7 +61,10 @@ class Preparation:
             return False
         callers = self.world.calls.callers(Function(self.world.files[place[0]], place[1]))
         return any(
-            (one.file, one.call) == (value.file, value.call) for caller in callers for one in self._new_objects(caller)
+            (one.file, one.call) == (value.file, value.call)
+            and not (value.frame is not None and value.frame.is_apart(one.frame))
+            for caller in callers
+            for one in self._new_objects(caller)
         )
 
     def _methods(self, cls: Class) -> list[Function]:
