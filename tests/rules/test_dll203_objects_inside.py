@@ -138,3 +138,43 @@ def main(cfg):
 }
 
 test_found, test_silent = in_one_file("DLL203", FOUND, SILENT, HEAD)
+
+
+TWO_OBJECTS = """\
+import h5py
+from torch.utils.data import DataLoader, IterableDataset
+
+class Rows(IterableDataset):
+    def __init__(self, path):
+        self.path = path
+
+    @classmethod
+    def made(cls, path):
+        return cls(path)
+
+    def open(self, worker):
+        self.file = h5py.File(self.path)
+
+    def __iter__(self):
+        return iter(self.file["x"])
+
+def build(path, workers):
+    if workers == 0:
+        rows = Rows.made(path)
+        rows.open(0)
+        return rows
+    rows = Rows.made(path)
+    OPENED
+    return DataLoader(rows, num_workers=workers, multiprocessing_context="spawn", worker_init_fn=rows.open)
+
+for row in build("x", 2):
+    print(row)
+"""
+
+
+@pytest.mark.parametrize(("opened", "codes"), [("print(path)", set()), ("rows.open(0)", {"DLL203"})])
+def test_a_method_prepares_only_the_object_that_it_is_called_on(
+    opened: str, codes: set[str], findings: Callable[..., Any]
+) -> None:
+    found = findings({"data.py": TWO_OBJECTS.replace("OPENED", opened)}, select=["DLL203"])
+    assert {code for _, _, code in found} == codes

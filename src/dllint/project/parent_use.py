@@ -185,6 +185,7 @@ class ParentTouches:
             isinstance(value, Instance)
             and value.of == self.cls
             and (value.file, value.call) == (self.dataset.file, self.dataset.call)
+            and not (self.dataset.frame is not None and self.dataset.frame.is_apart(value.frame))
             for value in self.world.values.evaluate(expr, site)
         )
 
