@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 from tests.rules.conftest import in_one_file
 
 HEAD = """\
