@@ -19,6 +19,18 @@ def work(model, loader):
 EPOCHS = "    for epoch in range(9):\n        work(model, loader)\n"
 
 FOUND = {
+    "a step that another function runs": """
+def timed(closure, log=False):
+    return closure()
+
+def train(model, dataset):
+    loader = DataLoader(dataset, num_workers=2, multiprocessing_context="spawn")  # DLL612
+    for epoch in range(9):
+        for rows in loader:
+            def step():
+                model(rows).mean().backward()
+            timed(step)
+""",
     "the loader of a validation, on an object": """
 class Trainer:
     def __init__(self, rows):

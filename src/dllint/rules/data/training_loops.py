@@ -136,11 +136,24 @@ class TrainingLoops:
             for file, index in self.world.called(name):
                 scope = file.calls[index].scope
                 found.setdefault((file.path, scope), []).append(index)
-                for outer in self._names_of(file, scope):
+                handing = self._handing(file, scope)
+                parent = file.scopes[scope].parent
+                if handing:
+                    found.setdefault((file.path, parent), []).extend(handing)
+                for outer in (*self._names_of(file, scope), *(self._names_of(file, parent) if handing else ())):
                     if outer not in names and names[name] < limits.TRAINING_DEPTH.most:
                         names[outer] = names[name] + 1
                         todo.append(outer)
         return found
+
+    @staticmethod
+    def _handing(file: SourceFile, scope: int) -> list[int]:
+        """The calls of a function that hand on a local function of it: `timed(step)`."""
+        name, parent = file.scopes[scope].name, file.scopes[scope].parent
+        if parent <= 0 or file.scopes[parent].kind != "function":
+            return []
+        calls = file.calls_of(parent)
+        return [index for index in calls if any(one.value == Name(name) for one in file.calls[index].args)]
 
     def _names_of(self, file: SourceFile, scope: int) -> Iterator[str]:
         """The names that a function is called by: its own, and the variables that receive it from the function around
