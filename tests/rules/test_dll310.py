@@ -216,7 +216,38 @@ FOUND["the mean of a part of the output"] = loop(
     BACKWARD,
     "total += first  # DLL310",
 )
+RESET = """
+class Meter:
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.sum = 0
+        self.count = 0
+
+    def update(self, value, n=1):
+        self.sum += value * n
+        self.count += n
+
+    def begin(self):
+        self.count = 0
+
+"""
+FOUND["a meter of which the loop resets the count alone"] = RESET + loop(
+    LOSS,
+    BACKWARD,
+    "meter.update(loss)  # DLL310",
+    "if y % 10 == 0:\n            meter.begin()",
+    before="meter = Meter()",
+)
+FOUND["a meter that is reset before the loop"] = RESET + loop(
+    LOSS, BACKWARD, "meter.update(loss)  # DLL310", before="meter = Meter()\n    meter.reset()", after="meter.reset()"
+)
 SILENT = {
+    "a meter that the loop resets after some steps": RESET
+    + loop(
+        LOSS, BACKWARD, "meter.update(loss)", "if y % 10 == 0:\n            meter.reset()", before="meter = Meter()"
+    ),
     "the last of each name": METER.replace("self.sums[name] += values[name]", "self.sums[name] = values[name]")
     + loop(LOSS, BACKWARD, "meter.update(loss=loss)", before="meter = Meter()", after="return meter"),
     "a meter that takes numbers by keyword": METER

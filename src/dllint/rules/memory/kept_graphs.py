@@ -250,13 +250,31 @@ class KeptGraphs:
                     if any(flow.carries(one) for one in self._given(function, param, frame)):
                         inner.carrying[Name(param.name)] = 0
                 found = next(self._kept_in(inner, function), None)
-                if found is not None:
+                if found is not None and not self._is_reset(flow, call.func.value, found.container, loop):
                     given = next(one for one in call.args if flow.carries(one.value))
                     lost = flow.loss_in(given.value, given.value_span)
                     where = (function.file, found.span, found.container)
                     name = render(call.func, flow.file)
                     yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop, where)
                     return
+
+    def _is_reset(self, flow: GraphFlow, receiver: Expr, container: str, loop: int) -> bool:
+        """Whether the loop calls a method of the same object that begins a sum anew: `if step % 10 == 0:
+        meter.reset()`."""
+        file, attr = flow.file, container.rpartition(".")[2]
+        for index in file.calls_of(flow.scope):
+            call = file.calls[index]
+            if not isinstance(call.func, Attribute) or call.func.value != receiver:
+                continue
+            if not file.encloses(loop, call.region):
+                continue
+            for target in self.world.calls.targets(file, index, flow.frame):
+                scope = target.function.file.scopes[target.function.scope]
+                for event in scope.events_of("assign"):
+                    anew = isinstance(event.value, (Constant, List)) and event.detail is None and not event.region
+                    if anew and isinstance(event.target, Attribute) and event.target.attr == attr:
+                        return True
+        return False
 
     def _given(self, function: Function, param: Param, frame: Frame | None) -> Iterator[Expr]:
         """What a call gives a parameter; `**meters` all keywords that no other one takes."""
