@@ -46,11 +46,7 @@ _REQUIRES_LINE = re.compile(r"^python_requires\s*=\s*(.+)$", re.MULTILINE)
 _LISTED_LINES = re.compile(r"^install_requires\s*=((?:.*)(?:\n[ \t]+.*)*)", re.MULTILINE)
 _TEXT = re.compile(r"(['\"])((?:(?!\1).)*)\1")
 _EXPLICIT = re.compile(r"^@EXPLICIT\s*$", re.MULTILINE)
-_ARCHIVE = re.compile(
-    r"^(?:https?|file)://\S*/(?P<name>[\w.-]+)-(?P<version>\d[\w.]*)-[\w.]+\.(?:conda|tar\.bz2)(?:#\w+)?\s*$",
-    re.MULTILINE,
-)
-"""A package of conda by its address: name, version and build (conda's documentation, "Package naming conventions")."""
+_ARCHIVES = (".conda", ".tar.bz2")
 _COMMENT = re.compile(r"^\s*#.*$|\s#.*$", re.MULTILINE)
 _IMAGE = re.compile(r"^FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 _TAGGED = re.compile(r"(?:[\w./-]*/)?(?P<name>python|pytorch/pytorch):(?P<version>\d+(?:\.\d+)*)(?=[\W_]|\Z)")
@@ -135,9 +131,14 @@ def _pip_list(text: str, path: str) -> Iterator[Declared]:
 
 
 def _explicit(text: str, path: str) -> Iterator[Declared]:
-    # `conda list --explicit > spec-file.txt`: the archives of an environment under any name
-    for one in _ARCHIVE.finditer(text) if _EXPLICIT.search(text) else ():
-        yield Declared(_normal(one["name"]), f"=={one['version']}", "", "environment", path)
+    # `conda list --explicit > spec-file.txt`: the archives of an environment under any name. Each is called by name,
+    # version and build (conda's documentation, "Package naming conventions").
+    for line in text.splitlines() if _EXPLICIT.search(text) else ():
+        archive = line.strip().partition("#")[0].rpartition("/")[2]
+        kind = next((one for one in _ARCHIVES if archive.endswith(one)), None)
+        parts = archive.removesuffix(kind).rsplit("-", 2) if kind is not None else []
+        if len(parts) == 3 and _PLAIN.match(parts[1]):
+            yield Declared(_normal(parts[0]), f"=={parts[1]}", "", "environment", path)
 
 
 def _conda(text: str, path: str) -> Iterator[Declared]:

@@ -22,7 +22,8 @@ PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))
 """Start of a module name completed at run time ("models." + name, f"data.{name}"), and the text from the first hole."""
 HOLE = re.compile(rb"\{[^{}]*\}?")
 _COMMENT = re.compile(rb"#[^\r\n]*")
-_BASES = re.compile(rb"^_base_[ \t]*=[ \t]*(?:[\[(]([^\])]*)[\])]|(['\"][^'\"\r\n]*['\"]))", re.MULTILINE)
+# What does not end is read to the next assignment only, or many of them would take quadratic time.
+_BASES = re.compile(rb"^_base_[ \t]*=[ \t]*(?:[\[(]([^\])=]*)[\])]|(['\"][^'\"\r\n]*['\"]))", re.MULTILINE)
 _QUOTED = re.compile(rb"['\"]([^'\"\r\n]+\.py)['\"]")
 
 

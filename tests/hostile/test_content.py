@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.pace import slowness
 
-from dllint import screened_imports, suppressions
+from dllint import project_requirements, screened_imports, suppressions
 from dllint.documents import parse_json, parse_toml
 from dllint.facts.extract.tokens import Tokens
 from dllint.files import Undecodable, decode
@@ -51,6 +51,20 @@ def project(tmp_path: Path) -> Path:
 )
 def test_imports_are_found_in_linear_time(text: str) -> None:
     within(1, lambda: screened_imports.imports(text.encode()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["_base_ = [\n" * 20_000, "_base_ = (" + "'a.py', " * MANY, "_base_ = " + "'" * MANY, "_base_ " + " " * MANY],
+)
+def test_base_configurations_are_found_in_linear_time(text: str) -> None:
+    within(1, lambda: screened_imports.bases(text.encode()))
+
+
+@pytest.mark.parametrize("line", ["https://a/" + "-1" * MANY, "https://" + "a/" * MANY, "a-1-" * MANY + ".conda"])
+def test_explicit_specs_are_read_in_linear_time(tmp_path: Path, line: str) -> None:
+    (tmp_path / "spec-file.txt").write_text(f"@EXPLICIT\n{line}\n")
+    within(1, lambda: project_requirements.declared(str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -256,3 +270,15 @@ def test_names_of_files_steer_no_terminal(project: Path, check: Run) -> None:
     done = check(project)
     assert done.returncode == 2
     assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_conditions_that_name_one_another_are_asked_once(project: Path, check: Run) -> None:
+    chain = "".join(f"        a{at} = a{at + 1} and a{at + 1} and a{at + 1}\n" for at in range(40, -1, -1))
+    (project / "train.py").write_text(
+        "import torch\nfrom torch.utils.data import DataLoader, Dataset\nclass Rows(Dataset):\n"
+        f"    def __getitem__(self, index):\n        a42 = a41 = index\n{chain}        if a0:\n"
+        "            torch.cuda.synchronize()\n        return index\n"
+        "def main():\n    torch.zeros(3).cuda()\n    for rows in DataLoader(Rows(), num_workers=2):\n"
+        "        print(rows)\n"
+    )
+    assert b"DLL103" in check(project).stdout

@@ -75,6 +75,20 @@ class Rows(Dataset):
         + READ
         + TAIL.replace("path)", "path, flag)")
     },
+    "one that may stay where the next one fails": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = np.memmap(path)  # DLL404
+        try:
+            self.rows = np.load(path)
+        except ValueError:
+            print(path)
+"""
+        + READ
+        + TAIL
+    },
     "one of which the next value is made": {
         "data.py": HEAD
         + """

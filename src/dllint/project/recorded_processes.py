@@ -27,26 +27,29 @@ def only_where_recorded(world: World, file: SourceFile, index: int, frame: Frame
         if entry.kind == "if" and entry.expr is not None:
             at = tested_at(entry, call.statement.start)
             site = Site(file, call.scope, entry.parent, at, frame)
-            if _is_recorded(world, entry.expr, entry.holds, site, limits.ORIGIN_DEPTH.most):
+            if _is_recorded(world, entry.expr, entry.holds, site, set()):
                 return True
     return False
 
 
-def _is_recorded(world: World, test: Expr, holds: bool, site: Site, depth: int) -> bool:
+def _is_recorded(world: World, test: Expr, holds: bool, site: Site, seen: set[tuple[int, bool]]) -> bool:
+    """Whether a test says so if it has the result `holds`. `seen`: the values of names that were asked before."""
     if isinstance(test, Not):
-        return _is_recorded(world, test.operand, not holds, site, depth)
+        return _is_recorded(world, test.operand, not holds, site, seen)
     if isinstance(test, BoolOp):
         # `a and b` says something of each part only if it is true.
         whole = (test.op == "and") is holds
-        return whole and any(_is_recorded(world, part, holds, site, depth) for part in test.values)
-    if isinstance(test, Name) and depth:
+        return whole and any(_is_recorded(world, part, holds, site, seen) for part in test.values)
+    if isinstance(test, Name):
         found = world.symbols.lookup(test.id, site)
-        return len(found) == 1 and all(
-            binding.kind == "value"
-            and binding.expr is not None
-            and _is_recorded(world, binding.expr, holds, where, depth - 1)
-            for binding, where in found
-        )
+        binding, where = found[0] if len(found) == 1 else (None, site)
+        if binding is None or binding.kind != "value" or binding.expr is None:
+            return False
+        asked = (id(binding), holds)
+        if asked in seen or limits.TESTED_STEPS.reached(len(seen)):
+            return False
+        seen.add(asked)
+        return _is_recorded(world, binding.expr, holds, where, seen)
     if isinstance(test, Compare) and len(test.comparisons) == 1:
         operator, right = test.comparisons[0]
         sides = [_asked_at(world, side, site) for side in (test.left, right)]

@@ -190,13 +190,14 @@ def _replaces(file: SourceFile, scope: int, event: Event) -> bool:
 
 
 def _beside(kept: _Place, other: _Place) -> bool:
-    """Whether a loop goes around both statements, in the same function: the later one may be an earlier one then."""
-    if (kept.file, kept.scope) != (other.file, other.scope):
-        return False
-    return any(
-        kept.file.facts.regions[region].kind in ("for", "while") and kept.file.encloses(region, kept.event.region)
-        for region in kept.file.regions(other.event.region)
-    )
+    """Whether a loop goes around both statements, in the same function: the later one may be an earlier one then. Or
+    whether the later one alone is tried, and may fail."""
+    here = (kept.file, kept.scope) == (other.file, other.scope)
+    for region in other.file.regions(other.event.region):
+        kind, both = other.file.facts.regions[region].kind, here and kept.file.encloses(region, kept.event.region)
+        if (kind in ("for", "while") and both) or (kind == "try" and not both):
+            return True
+    return False
 
 
 def _releases(world: World, file: SourceFile, scope: int, store: Store) -> Iterator[Event]:

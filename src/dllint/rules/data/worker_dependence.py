@@ -165,7 +165,11 @@ class Constants:
                 continue
             called = self.world.values.evaluate(call.func, self.world.call_site(file, index, site.frame))
             if any(isinstance(one, External) and canonical(one.name) == "numpy.random.seed" for one in called):
-                return self.of(call.args[0].value, self.world.call_site(file, index, site.frame))
+                given, where = call.args[0].value, self.world.call_site(file, index, site.frame)
+                again = any(
+                    isinstance(part, Subscript) and self._is_first_word(part, where) for part in walk(given, file)
+                )
+                return "varies" if again else self.of(given, where)
         return None
 
     def _is_worker_info(self, expr: Expr, site: Site) -> bool:
