@@ -113,6 +113,25 @@ def test_a_condition_makes_it_a_warning(text: str, severity: str, told: Callable
     assert found.severity == severity
 
 
+@pytest.mark.parametrize(
+    ("files", "severities"),
+    [
+        ({"requirements.txt": "torch==1.7.0\n"}, []),
+        ({"environment.yml": "dependencies:\n  - pytorch=1.8.1\n"}, []),
+        ({"requirements.txt": "torch==1.9.0\n"}, ["error"]),
+        ({"requirements.txt": "torch>=1.7\n"}, ["error"]),
+        ({"README.md": "# Requirements\n\n- PyTorch 1.7\n"}, ["warning"]),
+        ({"requirements.txt": "torch==1.7\n", "setup.py": 'setup(install_requires=["torch>=1.7,<3"])\n'}, ["warning"]),
+    ],
+)
+def test_before_torch_1_9_any_generator_would_do(
+    files: dict[str, str], severities: list[str], told: Callable[..., Any]
+) -> None:
+    found = told({"train.py": HEAD + FOUND["the device"], **files}, select=["DLL611"])
+
+    assert [one.severity for one in found] == severities
+
+
 def test_another_program_sets_it(told: Callable[..., Any]) -> None:
     files = {
         "data.py": HEAD + "def build():\n    return DataLoader([1, 2], shuffle=True)\n",

@@ -12,6 +12,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.data.declared_versions import DeclaredVersions
 from dllint.rules.data.samplers import DISTRIBUTED, RANDOM, SUBSET, WEIGHTED, argument, samplers, shuffles
 from dllint.rules.start_methods.default_device import DefaultDevice, Setting
 
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 
 CODE = "DLL611"
 SPLIT = "torch.utils.data.random_split"
+_REFUSING = (1, 9)
+"""The first torch whose `randperm` refuses a generator of another device than the default one
+(github.com/webis-de/small-text/issues/2)."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     default = project.ask(DefaultDevice)
     if not any(setting.cuda for setting in default.settings):
         return
+    versions = DeclaredVersions(project)
+    old = versions.below("torch", _REFUSING)
+    if old is not None and not old.unsure:
+        return
+    sure = old is None and versions.also_below("torch", _REFUSING) is None
     for loader in project.loaders:
         if loader.api.names or loader.api.dataset != "dataset":
             continue
@@ -33,15 +42,16 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         setting = default.cuda_at(loader.file, loader.call) if kind else None
         if setting is not None:
             names = {"name": loader.name, "sampler": sampler}
-            yield _finding(project, loader.file, loader.call, kind, names, setting)
+            yield _finding(project, loader.file, loader.call, kind, names, setting, sure)
     for file, index, name in project.external_calls("random_split", "torch."):
         setting = default.cuda_at(file, index) if canonical(name) == SPLIT else None
         if setting is not None and _comes_first(setting, file, index) and _draws_on_cpu(project, file, index):
-            yield _finding(project, file, index, "split", {"call": render(file.calls[index].func, file)}, setting)
+            names = {"call": render(file.calls[index].func, file)}
+            yield _finding(project, file, index, "split", names, setting, sure)
 
 
 def _finding(
-    project: Project, file: SourceFile, index: int, message: str, names: dict[str, str], setting: Setting
+    project: Project, file: SourceFile, index: int, message: str, names: dict[str, str], setting: Setting, sure: bool
 ) -> Finding:
     call = setting.file.calls[setting.call]
     return Finding(
@@ -54,7 +64,7 @@ def _finding(
             "setting": render(call.func, setting.file),
             "where": project.where(setting.file, call.span),
         },
-        severity="error" if setting.unconditional else "warning",
+        severity="error" if setting.unconditional and sure else "warning",
         related=(Place(setting.file.path, call.span, "from here on, new tensors are on CUDA"),),
         statement=file.calls[index].statement,
     )
