@@ -294,3 +294,41 @@ def test_a_result_beside_a_part_of_the_batch_is_none_of_it(
 ) -> None:
     files = {"demo.py": BESIDE}
     assert findings(files, select=["DLL306"]) == marks(files)
+
+
+ROWS_OF_TEXTS = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, index):
+        path, text = self.rows[index]
+        return torch.load(path), text, torch.ones(3)
+
+
+def main(rows):
+    kept = []
+    for number, data in enumerate(DataLoader(Rows(rows), batch_size=200, num_workers=8)):
+        images, texts, labels = data
+        texts = [text for text in texts if text]
+        STATEMENT
+    return kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ('kept.extend([{"text": text, "number": at} for at, text in enumerate(texts)])', False),
+        ("kept.extend([text for text in texts])", False),
+        ("kept.extend([label.view(3) for label in labels])", True),
+        ("labels.size(0)\n        kept.extend([(at, label) for at, label in enumerate(labels)])", True),
+    ],
+)
+def test_rows_of_what_may_be_texts(statement: str, found: bool, findings: Callable[..., Any]) -> None:
+    codes = findings({"demo.py": ROWS_OF_TEXTS.replace("STATEMENT", statement)}, select=["DLL306"])
+    assert bool(codes) is found

@@ -11,6 +11,7 @@ from dllint.facts.nodes import (
     BinOp,
     CallRef,
     Compare,
+    Comprehension,
     Constant,
     Dict,
     List,
@@ -27,6 +28,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.rules.memory.array_rows import may_be_numbers
 from dllint.rules.memory.batch_containers import Kept, grows, leaves_out_one, makes_missing
+from dllint.rules.memory.batch_names import TENSOR_ONLY
 from dllint.rules.memory.held_storage import Storages
 from dllint.span import Span
 
@@ -112,7 +114,18 @@ class Body(Storages):
                 return self._are_unclear([value for _, value in items], how)
             case Tuple(elements) | List(elements):
                 return self._are_unclear(list(elements), how)
+            case Comprehension():
+                return self._rows_are_unclear(expr, how)
         return False
+
+    def _rows_are_unclear(self, expr: Comprehension, how: str) -> bool:
+        """Whether the rows of parts that a comprehension goes through may be no tensors: texts, for example."""
+        shown = (part for part in walk(expr.element, self.file) if isinstance(part, Attribute))
+        if any(part.attr in TENSOR_ONLY for part in shown):
+            return False
+        through = [part for clause in expr.clauses for part in walk(clause.iterable, self.file)]
+        names = {part.id for part in through if isinstance(part, Name)} & (self.parts | self.whole)
+        return bool(names) and all(self._is_unclear(Name(name), how) for name in names)
 
     def _are_unclear(self, parts: list[Expr], how: str) -> bool:
         """Whether none of several values that belong to a batch is surely a tensor."""
