@@ -182,3 +182,66 @@ def test_a_method_prepares_only_the_object_that_it_is_called_on(
 ) -> None:
     found = findings({"data.py": TWO_OBJECTS.replace("OPENED", opened)}, select=["DLL203"])
     assert {code for _, _, code in found} == codes
+
+
+LAZY = """\
+import os
+from torch.utils.data import DataLoader, Dataset
+
+class Table:
+    def __init__(self, path):
+        self.path = path
+        self.file = None
+
+    def __len__(self):
+        return 3
+
+    def seek(self, row):
+        self.ensure()
+        self.file.seek(row)
+        return self.file.readline()
+
+    def ensure(self):
+        if self.file is None:
+            self.file = open(self.path)
+            self.pid = os.getpid()
+        if self.pid != os.getpid():
+            self.file = open(self.path)
+            self.pid = os.getpid()
+
+class Rows(Dataset):
+    def __init__(self, path, labels=None):
+        self.labels = None if not labels else Table(labels)
+        self.table = Table(path)
+        self.keys = READ
+
+    def valid(self):
+        return self.labels or self.table
+
+    def prepare(self):
+        table = self.valid()
+        return [table.seek(row)[0] for row in range(len(table))]
+
+    def __getitem__(self, index):
+        return self.table.seek(index)
+
+for rows in DataLoader(Rows("x"), num_workers=4, multiprocessing_context="spawn"):
+    print(rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "lines"),
+    [
+        ("self.prepare()", [19]),
+        ("[self.table.seek(0)]", [19]),
+        ("[Table(path).seek(0)]", []),
+        ("[open(path).readline()]", []),
+        ("len(self.table)", []),
+    ],
+)
+def test_construction_opens_what_an_object_inside_opens_on_first_use(
+    read: str, lines: list[int], findings: Callable[..., Any]
+) -> None:
+    found = findings({"data.py": LAZY.replace("READ", read)}, select=["DLL203"])
+    assert sorted(line for _, line, _ in found) == lines

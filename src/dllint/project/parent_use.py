@@ -35,6 +35,10 @@ def _is_subset(value: Value) -> bool:
     return isinstance(of, External) and canonical(of.name) == "torch.utils.data.Subset"
 
 
+def _are_same(one: Instance, other: Instance) -> bool:
+    return one.of == other.of and one.call >= 0 and (one.file, one.call) == (other.file, other.call)
+
+
 class ParentTouches:
     """Finds the uses in the parent process, for one loader and one of its datasets."""
 
@@ -50,12 +54,26 @@ class ParentTouches:
         """The first place where the parent process runs one of the functions on the dataset; None if it does not."""
         return next((hop for method, hop in self._touches() if self._runs(method, functions)), None)
 
-    def _runs(self, method: str, functions: set[tuple[str, int]]) -> bool:
+    def of_held(self, held: Instance, functions: set[tuple[str, int]]) -> Hop | None:
+        """The first place where constructing the dataset runs one of the functions on an object that it keeps."""
+        for path, scope in self.project.datasets.construction.of_class(self.cls):
+            file = self.world.files[path]
+            for index in file.calls_of(scope):
+                call = file.calls[index]
+                if not isinstance(call.func, Attribute):
+                    continue
+                made = self.world.values.evaluate(call.func.value, self.world.call_site(file, index, None))
+                same = (isinstance(one, Instance) and _are_same(one, held) for one in made)
+                if any(same) and self._runs(call.func.attr, functions, held):
+                    return Hop(file, call.span, f"`{call.func.attr}` is called here")
+        return None
+
+    def _runs(self, method: str, functions: set[tuple[str, int]], on: Instance | None = None) -> bool:
         """Whether calling a method runs one of the functions, directly or through the methods that it calls on its
         own object."""
         asked = [method]
         for name in asked:
-            for run in self.project.workers.of_method(self.dataset, name):
+            for run in self.project.workers.of_method(on or self.dataset, name):
                 if (run.file.path, run.scope) in functions:
                     return True
                 asked += [other for other, _ in self._in_scope(run.file, run.scope, own=True) if other not in asked]

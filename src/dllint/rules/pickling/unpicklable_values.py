@@ -150,9 +150,11 @@ def _set_lazily(project: Project, value: Instance, regime: Regime, touches: Pare
         if not isinstance(owner, Class):
             continue
         for attr, stores in project.world.stores.own_stores(owner).items():
+            told = set[tuple[str, int]]()
             for store in stores:
                 method = owner.file.path, store.scope
-                if method in initial or store.value is None or isinstance(store.value, Constant):
+                # What opens a file again, in a process that was forked, is no other cause.
+                if method in initial or method in told or store.value is None or isinstance(store.value, Constant):
                     continue
                 site = project.world.stores.store_site(value, owner, store)
                 values = project.world.values.evaluate(store.value, site)
@@ -162,12 +164,13 @@ def _set_lazily(project: Project, value: Instance, regime: Regime, touches: Pare
                 # What the method itself releases again is not there when workers start.
                 if refusal is None or project.datasets.releases.of(value.of, owner, store) == "surely":
                     continue
-                hop = touches.of({method})
+                hop = touches.of({method}) or touches.of_held(value, {method})
                 if hop is None or attr in project.datasets.dropped(value):
                     continue
                 event = store.event
                 span = event.value_span or event.span
                 yield Refused("DLL203", owner.file, span, event.span, f"{value.of.name}.{attr}", None, refusal, hop)
+                told.add(method)
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
