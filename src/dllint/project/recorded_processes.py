@@ -19,8 +19,8 @@ _NUMBER = "os.getpid"
 
 
 def only_where_recorded(world: World, file: SourceFile, index: int, frame: Frame | None) -> bool:
-    """Whether the conditions around a call say that this process is the one which recorded its number before, when a
-    module or an object was made. A process that is forked later is another one."""
+    """Whether a call runs only in the process that recorded its number before, when a module or an object was made, by
+    the conditions around it. A process that is forked later is another one."""
     call = file.calls[index]
     for region in file.regions(call.region):
         entry = file.facts.regions[region]

@@ -174,7 +174,7 @@ def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFi
 def _runs_both(
     world: World, call: tuple[SourceFile, int], left: Container[tuple[str, int]], right: Container[tuple[str, int]]
 ) -> bool:
-    """Whether a framework runs two methods in a call, of which one leads to the left and another to the right."""
+    """Whether a framework runs two methods in a call: one leads to the left place and another to the right one."""
     file, index = call
     func = file.calls[index].func
     site = world.call_site(file, index, None)

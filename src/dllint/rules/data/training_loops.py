@@ -345,7 +345,7 @@ class TrainingLoops:
             within = [call.region for call in calls if file.encloses(index, call.region)]
             inside = bool(within)
             if inside and not remade:
-                # What only some epochs make anew replaces a loader that others keep.
+                # What only some epochs make replaces a loader that others keep.
                 if len(within) == len(calls) or any(self._is_always(file, one, index) for one in within):
                     return None, True
                 inside = False

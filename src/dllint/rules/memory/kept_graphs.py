@@ -259,8 +259,7 @@ class KeptGraphs:
                     return
 
     def _is_reset(self, flow: GraphFlow, receiver: Expr, container: str, loop: int) -> bool:
-        """Whether the loop calls a method of the same object that begins a sum anew: `if step % 10 == 0:
-        meter.reset()`."""
+        """Whether the loop calls a method of the same object that resets a sum: `if step % 10 == 0: meter.reset()`."""
         file, attr = flow.file, container.rpartition(".")[2]
         for index in file.calls_of(flow.scope):
             call = file.calls[index]
@@ -271,8 +270,8 @@ class KeptGraphs:
             for target in self.world.calls.targets(file, index, flow.frame):
                 scope = target.function.file.scopes[target.function.scope]
                 for event in scope.events_of("assign"):
-                    anew = isinstance(event.value, (Constant, List)) and event.detail is None and not event.region
-                    if anew and isinstance(event.target, Attribute) and event.target.attr == attr:
+                    resets = isinstance(event.value, (Constant, List)) and event.detail is None and not event.region
+                    if resets and isinstance(event.target, Attribute) and event.target.attr == attr:
                         return True
         return False
 
