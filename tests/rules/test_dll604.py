@@ -260,3 +260,27 @@ def test_what_it_costs(loop: str, options: str, message: str, severity: str, tol
     (found,) = told({"train.py": text}, **SELECT)
 
     assert (found.message, found.severity) == (message, severity)
+
+
+SAMPLES = """\
+from torch.utils.data import DataLoader
+
+def samples(loader, count):
+    rows = []
+    while len(rows) < count:
+        rows.append(next(iter(loader)))
+    return rows
+
+def shown(rows):
+    return samples(DataLoader(rows, shuffle=True), 9)
+
+def trained(rows):
+    return samples(DataLoader(rows, shuffle=True, num_workers=4), 9)
+"""
+
+
+def test_the_loader_that_is_told_is_the_one_that_costs(told: Callable[..., Any]) -> None:
+    (found,) = told({"data.py": SAMPLES}, select=["DLL604"])
+
+    assert found.message == "next"
+    assert [place.span.line for place in found.related if place.message == "the loader"] == [13]

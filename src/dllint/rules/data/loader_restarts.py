@@ -149,7 +149,8 @@ class Restarts:
             own = loader.file is file and made.scope == call.scope
             if own and loop is not None and file.encloses(loop, made.region):
                 return None
-        if not any(loader.workers().possible or (period == 1 and self._ordered(loader)) for loader in known):
+        known = [one for one in known if one.workers().possible or (period == 1 and self._ordered(one))]
+        if not known:
             return None
         if loop is not None:
             return Restart("next", file, index, file.facts.regions[loop], known[0], file, period=period)
