@@ -19,6 +19,7 @@ from dllint.inference.values import (
     Class,
     Data,
     Display,
+    External,
     Frame,
     Function,
     Instance,
@@ -92,6 +93,25 @@ class Changes:
             (identity(value), key),
             lambda: [one for one in self._likely(self._candidates_of(value), value, key) if self.runs(one, value)],
             [],
+        )
+
+    def is_overlaid(self, file: SourceFile, call: int) -> bool:
+        """Whether the program puts entries under names that nothing tells into what a call returns, as where one
+        configuration is laid over another: `config.update(own)`, `config[key] = value` for each of another one."""
+        for place in self.flows.reached(("call", file.path, call)):
+            for where in self.flows.files(place):
+                for change in self._at_places(where).get(place, ()):
+                    if change.kind == "set" and change.key is not None and not isinstance(change.key, (Constant, str)):
+                        return True
+                    if change.kind == "merge" and change.value is not None and self._is_any(change.value, change):
+                        return True
+        return False
+
+    def _is_any(self, expr: Expr, change: Change) -> bool:
+        """Whether nothing tells the entries of what a change merges."""
+        values = self.world.values.evaluate(expr, change.site(None))
+        return any(
+            isinstance(one, Unknown) or (isinstance(one, Instance) and isinstance(one.of, External)) for one in values
         )
 
     def changes(self, change: Change, value: Value) -> bool:

@@ -95,6 +95,10 @@ class Mappings:
         """The changes of containers that are written in a file."""
         return self.changes.in_file(file)
 
+    def is_overlaid(self, file: SourceFile, call: int) -> bool:
+        """Whether the program puts entries under names that nothing tells into what a call returns."""
+        return self.changes.is_overlaid(file, call)
+
     def changes_of(self, value: Value) -> Iterator[tuple[Change, Site]]:
         """Yield the mutations of a container, anywhere in the project, each with the site where it is evaluated."""
         for change in self.changes.of(value):

@@ -104,8 +104,10 @@ class DataFiles:
     @staticmethod
     def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
         """Return the value of a parser's call on an opened file."""
-        found = first_argument(world, file, index, site) or ()
-        return tuple(value for value in found if isinstance(value, Data)) or None
+        given = first_argument(world, file, index, site) or ()
+        found = tuple(value for value in given if isinstance(value, Data))
+        # What the user's own configuration is laid over may have other entries.
+        return (*found, UNKNOWN) if found and world.mappings.is_overlaid(file, index) else found or None
 
     def lookup(self, value: Data, key: object) -> Found:
         if value.composed:
