@@ -1588,6 +1588,62 @@ def test_code_of_the_process_that_recorded_its_number(
     assert findings({"demo.py": here.replace("MARK", "")}, **SELECT, target_python="3.11") == expected
 
 
+MADE_THERE = """\
+import os
+import torch
+from multiprocessing import Process
+from torch.utils.data import DataLoader, Dataset
+
+class Store:
+    def __init__(self):
+        self.made_in = os.getpid()
+
+    def load(self, index):
+        if os.getpid() == self.made_in:
+            torch.cuda.synchronize()
+        return index
+
+class Rows(Dataset):
+    def __init__(self):
+        self.store = Store()
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return {read}
+
+def load(store):
+    {in_process}
+
+def main():
+    torch.zeros(3).cuda()
+    {start}
+
+if __name__ == "__main__":
+    main()
+"""
+LOADED = "list(DataLoader(Rows(), num_workers=2))"
+STARTING = "Process(target=load, args=(Store(),)).start()"
+
+
+@pytest.mark.parametrize(
+    ("read", "in_process", "start", "found"),
+    [
+        ("Store().load(index)", "pass", LOADED, True),
+        ("self.store.load(index)", "pass", LOADED, False),
+        ("index", "Store().load(3)", STARTING, True),
+        ("index", "store.load(3)", STARTING, False),
+    ],
+)
+def test_an_object_made_in_the_forked_process_has_recorded_that_one(
+    read: str, in_process: str, start: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    files = {"train.py": MADE_THERE.format(read=read, in_process=in_process, start=start)}
+
+    assert bool(findings(files, **SELECT, target_python="3.11")) is found
+
+
 STARTED = {
     "helper.py": """\
 import torch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ from dllint.project.counting import loops
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
-from dllint.project.recorded_processes import only_where_recorded
+from dllint.project.recorded_processes import Recorded
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped, ways_to
 from dllint.project.worker_code import called_names
 from dllint.rules.start_methods.ancestors import Ancestor, Ancestors
@@ -97,6 +97,7 @@ class CudaForks:
         if default is None and not any(self.cuda.may_use(run.file, run.scope, run.frame) for run in runs):
             return
         objects = self.project.dataset_objects(loader)
+        recorded = Recorded(self.world, lambda: ((run.file.path, run.scope) for run in runs))
         seen: set[tuple[str, int]] = set()
         for run in runs:
             if run.hops:
@@ -107,25 +108,35 @@ class CudaForks:
             if not same or (isinstance(receiver, Instance) and receiver.call < 0):
                 frames.append(run.frame)
             for frame in frames:
-                yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen, default)
+                yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen, recorded, default)
 
     def target_uses(self, launch: Launch) -> Iterator[CudaUse]:
         """Uses of CUDA in code that the processes of a launch run."""
         seen: set[tuple[str, int]] = set()
         for target in launch.targets:
             start = Reached(target.function.file, target.function.scope, target.frame)
-            for use in self._uses(start, target.function.name, seen):
+            for use in self._uses(
+                start, target.function.name, seen, Recorded(self.world, partial(self._run_by, start))
+            ):
                 yield replace(use, target=target.function)
 
+    def _run_by(self, start: Reached) -> Iterator[tuple[str, int]]:
+        return ((one.file.path, one.scope) for one in reach(self.world, [start]))
+
     def _uses(
-        self, start: Reached, entry: str, seen: set[tuple[str, int]], default: Setting | None = None
+        self,
+        start: Reached,
+        entry: str,
+        seen: set[tuple[str, int]],
+        recorded: Recorded,
+        default: Setting | None = None,
     ) -> Iterator[CudaUse]:
         key = (start.file.path, start.scope, start.frame, default is not None)
         if key not in self._used:
             self._used[key] = [
                 (reached, index, api)
-                for reached in reach(self.world, [start], self._followed, guesses=False)
-                for index, api in islice(self._own_uses(reached, key[-1]), 1)
+                for reached in reach(self.world, [start], partial(self._followed, recorded), guesses=False)
+                for index, api in islice(self._own_uses(recorded, reached, key[-1]), 1)
             ]
         for reached, index, api in self._used[key]:
             if (reached.file.path, reached.scope) not in seen:
@@ -133,18 +144,18 @@ class CudaForks:
                 certain = self.cuda.is_certain(reached.file, index, reached.frame)
                 yield CudaUse(reached, index, entry, certain, api.unnoticed)
 
-    def _own_uses(self, reached: Reached, on_default: bool) -> Iterator[tuple[int, CudaApi]]:
+    def _own_uses(self, recorded: Recorded, reached: Reached, on_default: bool) -> Iterator[tuple[int, CudaApi]]:
         for index, api in self.cuda.all_uses(reached.file, reached.scope, reached.frame, on_default):
-            if not only_where_recorded(self.world, reached.file, index, reached.frame):
+            if not recorded.only(reached.file, index, reached.frame):
                 yield index, api
 
-    def _followed(self, reached: Reached, index: int) -> bool:
+    def _followed(self, recorded: Recorded, reached: Reached, index: int) -> bool:
         # The call of a module on the GPU fails itself.
         file, frame = reached.file, reached.frame
         return (
             self.cuda.wanted(file, index, frame)
             and self.cuda.modules.used_by(file, index, frame) is None
-            and not only_where_recorded(self.world, file, index, frame)
+            and not recorded.only(file, index, frame)
         )
 
     # The parent
