@@ -33,6 +33,7 @@ def program(item: str, guarded: str, before: str = "", loader: str = LOADER) -> 
 FOUND: dict[str, dict[str, str]] = {
     "a number": program("index * scale  # DLL110", "scale = 3"),
     "declared global at the top level": program("index * scale  # DLL110", "global scale\nscale = 3"),
+    "a default that the guard replaces": program("index * scale", "scale = 3  # DLL110", before="scale = 1\n"),
     "the target of a loop": program("index * last  # DLL110", "for last in range(3):\n    print(last)"),
     "a function": program("index * scaled(index)  # DLL110", "def scaled(index):\n    return index"),
     "an import": program("math.sqrt(index)  # DLL110", "import math"),
@@ -77,7 +78,9 @@ FOUND: dict[str, dict[str, str]] = {
 SILENT: dict[str, dict[str, str]] = {
     "fork": program("index * scale", "scale = 3", loader=LOADER.replace("spawn", "fork")),
     "no workers": program("index * scale", "scale = 3", loader="DataLoader(Rows())"),
-    "a default": program("index * scale", "scale = 3", before="scale = 1\n"),
+    "the same name of a local variable": program(
+        "helper(index)", "scale = 3", before="scale = 1\ndef helper(index):\n    scale = index\n    return scale\n"
+    ),
     "a local name": program("helper(index)", "scale = 3", before="def helper(scale):\n    return scale\n"),
     "set by every worker": program(
         "index * scale",
@@ -438,8 +441,24 @@ CHANGED_IN_PROCESSES = {
         "    pool = multiprocessing.Pool(2)\n    pool.map(read, [1])\n\n"
         'if __name__ == "__main__":\n    main()\n',
     },
+    "under the guard of their own file": {
+        "prepare.py": TASKS + "def read(row):\n    print(root, row)\n\ndef main():\n"
+        "    with multiprocessing.get_context('spawn').Pool(2) as pool:\n        pool.map(read, [1])\n\n"
+        'if __name__ == "__main__":\n    root = "other"  # DLL110\n    main()\n'
+    },
 }
 UNCHANGED_IN_PROCESSES = {
+    "assigned to under the guard after they have ended": {
+        "prepare.py": TASKS + "def read(row):\n    print(root, row)\n\ndef main():\n"
+        "    with multiprocessing.get_context('spawn').Pool(2) as pool:\n        pool.map(read, [1])\n\n"
+        'if __name__ == "__main__":\n    main()\n    root = "other"\n'
+    },
+    "assigned to under the guard of a file that is not theirs": {
+        "prepare.py": TASKS + "def read(row):\n    print(root, row)\n\ndef main():\n"
+        "    with multiprocessing.get_context('spawn').Pool(2) as pool:\n        pool.map(read, [1])\n",
+        "run.py": "import prepare\nfrom prepare import root\n\n"
+        'if __name__ == "__main__":\n    root = "other"\n    prepare.main()\n',
+    },
     "set by the initializer of the pool": {
         "prepare.py": TASKS
         + "def begin(path):\n    global root\n    root = path\n\ndef read(row):\n    print(root, row)\n\n"

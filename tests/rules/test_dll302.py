@@ -285,6 +285,12 @@ def build(path):
         tail="\ndef build(path):\n    rows = Rows(path)\n    rows.populate(path)\n"
         '    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")\n',
     ),
+    "loaded when the length is asked for": dataset(
+        "self.path = path",
+        extra=READ.replace("return len(self.rows)", "self.load()\n        return len(self.rows)")
+        + "\n    def load(self):\n        if not hasattr(self, 'rows'):\n"
+        "            self.rows = json.load(open(self.path))  # DLL302\n",
+    ),
     "a method of a base, of an object that an attribute names": dataset(
         "self.rows = []",
         before="\nclass Base(Dataset):\n    def populate(self, path):\n"
@@ -658,6 +664,17 @@ SILENT: dict[str, str] = {
         extra="\n    def __getitem__(self, index):\n        place = random.randint(0, 9)\n"
         "        return self.rows[place] * 2\n",
     ),
+    "loaded when an item is asked for": dataset(
+        "self.path = path",
+        extra=READ.replace("return len(self.rows)", "return 9").replace("return self", "self.load()\n        return self")
+        + "\n    def load(self):\n        if not hasattr(self, 'rows'):\n"
+        "            self.rows = json.load(open(self.path))\n",
+    ),
+    "loaded to tell the length of a stream": dataset(
+        "self.path = path",
+        extra="\n    def __len__(self):\n        self.rows = json.load(open(self.path))\n        return len(self.rows)\n"
+        "\n    def __iter__(self):\n        for row in self.rows:\n            yield row\n",
+    ).replace("(Dataset)", "(IterableDataset)"),
     "a method that no one calls": dataset(
         "self.rows = []", extra=READ + "\n    def populate(self, path):\n        self.rows = json.load(open(path))\n"
     ),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Function, Instance, Site
-from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical
+from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical, is_dataset_base
 from dllint.linking.derivations import setters_in
 from dllint.project.arrivals import Hop
-from dllint.project.preparation import is_in_hook
+from dllint.project.preparation import fills, is_in_hook
 from dllint.project.without_workers import WithoutWorkers
 
 if TYPE_CHECKING:
@@ -26,10 +26,14 @@ _HOOKS = frozenset(chain.from_iterable(RUNS_BEFORE_LOADING.values()))
 
 
 class Construction:
-    """Queries about the functions that construct objects."""
+    """Queries about the functions that construct objects.
 
-    def __init__(self, world: World) -> None:
+    `measured` tells whether loaders ask their datasets for the length before workers start.
+    """
+
+    def __init__(self, world: World, measured: Callable[[], bool]) -> None:
         self.world = world
+        self._measured = measured
         self.without_workers = WithoutWorkers(world)
         self._of_classes: dict[tuple[str, int], Runs] = {}
         self._of_objects: dict[Instance, Runs] = {}
@@ -105,7 +109,8 @@ class Construction:
                     yield Function(owner.file, scope)
 
     def _setting_up(self, cls: Class) -> Iterator[Function]:
-        """The hooks of a class that a framework calls before an object of it makes loaders."""
+        """The hooks of a class that a framework calls before an object of it makes loaders, and the `__len__` of a
+        dataset that loads its items when it is first asked for their number."""
         names = (RUNS_BEFORE_LOADING.get(canonical(one), ()) for one in self.world.hierarchy.externals(cls))
         own = dict.fromkeys(chain.from_iterable(names))
         for name in own:
@@ -115,6 +120,10 @@ class Construction:
             method = self.world.hierarchy.method(cls, name)
             if method is not None and any(is_in_hook(self.world, one) for one in self.world.calls.callers(method)):
                 yield method
+        if any(map(is_dataset_base, self.world.hierarchy.externals(cls))):
+            item, length = (self.world.hierarchy.method(cls, name) for name in ("__getitem__", "__len__"))
+            if item and length and fills(length.file, length.scope, called=True) and self._measured():
+                yield length
 
     def fills(self, cls: Class, place: tuple[str, int]) -> bool:
         """Whether a function runs during construction for more than a single trial item such as

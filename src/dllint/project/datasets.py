@@ -36,13 +36,16 @@ _IN_WORKERS = frozenset(
 
 
 class Datasets:
-    """Queries about dataset classes and objects."""
+    """Queries about dataset classes and objects.
 
-    def __init__(self, world: World) -> None:
+    `measured` tells whether loaders ask their datasets for the length before workers start.
+    """
+
+    def __init__(self, world: World, measured: Callable[[], bool]) -> None:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
         self._pieces = Pieces(world, self.kept, self.dropped)
-        self.construction = Construction(world)
+        self.construction = Construction(world, measured)
         self.releases = Releases(world, self.construction.of_class)
         self._emptied = Emptied(world)
         self.assigned = OutsideAttributes(world, self.is_dataset)

@@ -15,6 +15,7 @@ from dllint.facts.schema import FileFacts
 from dllint.finding import Place
 from dllint.inference.engine import World
 from dllint.inference.values import (
+    Display,
     External,
     Frame,
     Instance,
@@ -59,7 +60,7 @@ class Project:
         self.libraries = world.knowledge
         self.launches = Launches(world)
         self.launches.all()
-        self.datasets = Datasets(world)
+        self.datasets = Datasets(world, lambda: self._measures)
         self.workers = WorkerCode(world)
         self.programs = Programs(world)
         self.import_graph = world.import_graph
@@ -117,6 +118,15 @@ class Project:
     def loaders(self) -> tuple[Loader, ...]:
         """Every construction of a DataLoader, in the order of files and lines."""
         return tuple(find_loaders(self.world))
+
+    @cached_property
+    def _measures(self) -> bool:
+        """Whether some loader asks its dataset for the length before workers start, as samplers do. A list of indices
+        is none."""
+        return any(
+            found.absent or not all(isinstance(one, Display) for one in found.values)
+            for found in (loader.argument("sampler") for loader in self.loaders)
+        )
 
     @cached_property
     def _readers(self) -> dict[Instance, tuple[Instance, ...]]:

@@ -80,7 +80,7 @@ class Preparation:
         """The methods that fill attributes, and that construction does not run."""
         made = self.init_code(cls)
         for method in self._methods(cls):
-            if _fills(method.file, method.scope) and method.key not in made:
+            if fills(method.file, method.scope) and method.key not in made:
                 yield method
 
     def _is_called_on_new(self, method: Function) -> bool:
@@ -155,14 +155,16 @@ def _calls(method: Function, name: str) -> bool:
     return any(method.file.calls[index].func == called for index in method.file.calls_of(method.scope))
 
 
-def _fills(file: SourceFile, method: int) -> bool:
-    """Whether a method sets attributes of its object or adds elements to them."""
+def fills(file: SourceFile, method: int, called: bool = False) -> bool:
+    """Whether a method sets attributes of its object or adds elements to them; with `called`, also whether it calls
+    another method of the object."""
     params = file.scopes[method].params
     own = Name(params[0].name) if params else None
     if any(own in (store.base, getattr(store.base, "value", None)) for store in file.stores(method)):
         return True
     funcs = (file.calls[index].func for index in file.calls_of(method))
     return any(
-        isinstance(func, Attribute) and func.attr in ADDING and getattr(func.value, "value", None) == own
+        isinstance(func, Attribute)
+        and ((func.attr in ADDING and getattr(func.value, "value", None) == own) or (called and func.value == own))
         for func in funcs
     )

@@ -21,7 +21,7 @@ from dllint.project.arrivals import Hop
 from dllint.project.counting import loops
 from dllint.project.same_process import exclusive
 from dllint.rules.start_methods.child_runs import Children, Run
-from dllint.rules.start_methods.guarded_names import is_global
+from dllint.rules.start_methods.guarded_names import is_global, rebound_under_guard
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ class ChangedGlobals:
         """The assignments in functions or under a main guard, by owner and name."""
         found: dict[tuple[_Owner, str], list[_Change]] = {}
         for file in self.world.files.values():
+            for name, region, span in file.derived(rebound_under_guard):
+                found.setdefault(((file.path, 0), name), []).append(_Change(name, file, 0, region, span))
             for (around, name), ways in file.within.items():
                 for scope, binding in ways if around == 0 else ():
                     if binding.event is not None:

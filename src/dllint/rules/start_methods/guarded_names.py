@@ -167,6 +167,19 @@ def bound_under_guard(file: SourceFile) -> list[tuple[str, Span]]:
     return found
 
 
+def rebound_under_guard(file: SourceFile) -> list[tuple[str, int, Span]]:
+    """Return the names that the top level of a file binds and that its main guard assigns to again, each with the
+    region and the place of the first such assignment."""
+    found: list[tuple[str, int, Span]] = []
+    for name, ways in file.bindings(0).items():
+        places = [_place(file, one) for one in ways]
+        guarded = [one for one in places if one is not None and under_main_guard(file, one[0])]
+        first = min(guarded, key=lambda one: one[1].start, default=None)
+        if name != "*" and first is not None and None not in places and len(guarded) < len(places):
+            found.append((name, *first))
+    return found
+
+
 def _place(file: SourceFile, binding: Binding) -> tuple[int, Span] | None:
     """The region and the span of a binding at the top level; None if unknown."""
     if binding.kind in ("def", "class"):
