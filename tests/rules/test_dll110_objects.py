@@ -56,6 +56,8 @@ if __name__ == "__main__":
         ("from options import opt", "opt.scale = 3", "opt.scale"),
         ("from options import opt", "opt.shift = 3", "opt.shift"),
         ("from options import opt as o", "o.load('x')", "o.shift"),
+        ("from options import opt as o", "o.scale = 3", "o.scale"),
+        ("from options import opt as o", "o.parse(kwargs)", "o.scale"),
         ("import options", "options.opt.load('x')", "options.opt.shift"),
         ("from options import opt", "opt.start('x')", "opt.shift"),
         ("from options import opt", "opt.parse(kwargs)", "opt.scale"),
@@ -92,6 +94,17 @@ def test_an_object_that_workers_see_as_it_is(imports: str, change: str, read: st
     text = MAIN.format(imports=imports, change=change, read=read)
 
     assert told({"main.py": text, "options.py": OPTIONS}, **SELECT) == ()
+
+
+@pytest.mark.parametrize(("given", "count"), [("", 1), ("'defaults'", 0)])
+def test_a_constructor_that_may_change_the_object_itself(given: str, count: int, told: Callable[..., Any]) -> None:
+    options = OPTIONS.replace(
+        "def __init__(self):",
+        "def __init__(self, path=None):\n        if path is not None:\n            self.load(path)",
+    ).replace("Options()", f"Options({given})")
+    text = MAIN.format(imports="from options import opt", change="opt.load('x')", read="opt.shift")
+
+    assert len(told({"main.py": text, "options.py": options}, **SELECT)) == count
 
 
 def test_an_object_that_the_dataset_takes_along(told: Callable[..., Any]) -> None:

@@ -666,7 +666,9 @@ SILENT: dict[str, str] = {
     ),
     "loaded when an item is asked for": dataset(
         "self.path = path",
-        extra=READ.replace("return len(self.rows)", "return 9").replace("return self", "self.load()\n        return self")
+        extra=READ.replace("return len(self.rows)", "return 9").replace(
+            "return self", "self.load()\n        return self"
+        )
         + "\n    def load(self):\n        if not hasattr(self, 'rows'):\n"
         "            self.rows = json.load(open(self.path))\n",
     ),

@@ -3,7 +3,7 @@ imported: `opt.load(path)`, `opt.scale = args.scale`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -122,7 +122,17 @@ class ChangedObjects:
     @cached_property
     def _open_names(self) -> frozenset[str]:
         """The variables with objects whose attributes may all change."""
-        return frozenset(self._objects[key] for key in self._changes_in(None))
+        return self._with_aliases(self._objects[key] for key in self._changes_in(None))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The variables with such objects."""
+        return self._with_aliases(self._objects.values())
+
+    def _with_aliases(self, names: Iterable[str]) -> frozenset[str]:
+        """Names of variables, and those under which other files import them."""
+        own = frozenset(names)
+        return own.union(*(self.world.aliases(name) for name in sorted(own)))
 
     @cached_property
     def _objects(self) -> dict[_Key, str]:
@@ -156,9 +166,8 @@ class ChangedObjects:
 
     def _from_outside(self, attr: str) -> Iterator[tuple[_Key, _Change]]:
         """The assignments `options.attr = value`."""
-        names = frozenset(self._objects.values())
         for file, store in self.world.stores.outside_stores(attr):
-            if last_name(store.base) not in names:
+            if last_name(store.base) not in self._names:
                 continue
             span = store.event.span
             site = Site(file, store.scope, store.event.region, span.start, None)
@@ -169,22 +178,33 @@ class ChangedObjects:
                     by = frozenset({(file.path, store.scope)})
                     yield key, _Change(file, store.scope, store.event.region, span, by)
 
-    def _class_of(self, key: _Key) -> Class:
+    def _made(self, key: _Key) -> Instance:
         file = self.world.files[key[0]]
         site = self.world.call_site(file, key[1], None)
         values = self.world.values.evaluate(CallRef(key[1]), site)
-        return next(one.of for one in values if isinstance(one, Instance) and isinstance(one.of, Class))
+        return next(one for one in values if isinstance(one, Instance) and isinstance(one.of, Class))
+
+    def _class_of(self, key: _Key) -> Class:
+        cls = self._made(key).of
+        assert isinstance(cls, Class)
+        return cls
+
+    def _constructed_by(self, key: _Key) -> Collection[_Place]:
+        """The functions that run while an object is constructed."""
+        return self.project.datasets.construction.of(self._made(key))
 
     def _by_methods(self, attr: str | None) -> Iterator[tuple[_Key, _Change]]:
         """The calls of methods that set an attribute, on objects of modules."""
         stores = self.world.stores
         for cls in self._classes:
-            initial = self.project.datasets.construction.of_class(cls)
             for owner in (one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)):
                 setting = stores.own_spreads(owner) if attr is None else stores.own_stores(owner).get(attr, ())
                 for scope in dict.fromkeys(one.scope for one in setting):
-                    if (owner.file.path, scope) not in initial:
-                        yield from self._calls_of(owner, scope)
+                    for key, change in self._calls_of(owner, scope):
+                        initial = self._constructed_by(key)
+                        # A constructor's call that this object's arguments keep from running changes nothing.
+                        if (owner.file.path, scope) not in initial and (change.file.path, change.scope) not in initial:
+                            yield key, change
 
     def _calls_of(self, owner: Class, scope: int) -> Iterator[tuple[_Key, _Change]]:
         todo, seen = [Function(owner.file, scope)], set[_Place]()
