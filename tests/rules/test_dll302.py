@@ -285,6 +285,14 @@ def build(path):
         tail="\ndef build(path):\n    rows = Rows(path)\n    rows.populate(path)\n"
         '    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")\n',
     ),
+    "lines that words are put before": dataset(
+        "self.rows = [line.strip() for line in open(path)]  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return encode(' ' + self.rows[index])"),
+    ),
+    "lines in a sentence": dataset(
+        "self.rows = [line.strip() for line in open(path)]  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return encode(f'Question: {self.rows[index]}')"),
+    ),
     "loaded when the length is asked for": dataset(
         "self.path = path",
         extra=READ.replace("return len(self.rows)", "self.load()\n        return len(self.rows)")
@@ -663,6 +671,10 @@ SILENT: dict[str, str] = {
         before="import random\n",
         extra="\n    def __getitem__(self, index):\n        place = random.randint(0, 9)\n"
         "        return self.rows[place] * 2\n",
+    ),
+    "lines that a folder is put before": dataset(
+        "self.rows = [line.strip() for line in open(path)]",
+        extra=READ.replace("return self.rows[index]", "return decode('my data/' + self.rows[index])"),
     ),
     "loaded when an item is asked for": dataset(
         "self.path = path",

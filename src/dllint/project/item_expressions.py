@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from string import whitespace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
+from dllint.facts.nodes import BinOp, Comprehension, Constant, Dict, FString, List, Name, Set, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.libraries.copies import copied
 
@@ -30,6 +31,22 @@ def calculates(expr: BinOp) -> bool:
     """Whether an operation calculates with a number that is written there: `number + 1`, `size / 2`, `index % 4`."""
     sides = (expr.right,) if expr.op == "%" else (expr.left, expr.right)
     return any(isinstance(one, Constant) and isinstance(one.value, (int, float)) for one in sides)
+
+
+def may_join_paths(expr: Expr) -> bool:
+    """Whether an expression may put a path together: no list, no number, and no text with words in it: `" " + word`,
+    `f"Question: {text}"`."""
+    if isinstance(expr, FString):
+        return len(expr.values) > 1 and not _has_words(expr.values)
+    if not isinstance(expr, BinOp) or expr.op not in ("/", "+", "%") or adds_a_list(expr) or calculates(expr):
+        return False
+    return not _has_words([expr.left] if expr.op == "%" else list(_summands(expr)))
+
+
+def _has_words(parts: Iterable[Expr]) -> bool:
+    """Whether white space is written between parts of a text."""
+    written = (one.value for one in parts if isinstance(one, Constant) and isinstance(one.value, str))
+    return any(set(one) & set(whitespace) and not set(one) & set("/\\") for one in written)
 
 
 def _summands(expr: Expr) -> Iterator[Expr]:

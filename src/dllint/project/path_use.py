@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Slice, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Slice, Subscript
 from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Class, External, Function, Instance, Value
 from dllint.libraries.index import PATH_CONSUMERS, READERS, canonical
@@ -13,7 +13,7 @@ from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.libraries.records import HANDLE, form
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.item_expressions import adds_a_list, calculates
+from dllint.project.item_expressions import may_join_paths
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -123,10 +123,9 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
                     code.world, run.file, expr.index
                 )
             elif isinstance(expr, BinOp):
-                joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
-                joined = joined and not adds_a_list(expr) and not calculates(expr)
+                joined = may_join_paths(expr) and (meant(expr.left) or meant(expr.right))
             else:
-                joined = isinstance(expr, FString) and len(expr.values) > 1 and meant(expr)
+                joined = may_join_paths(expr) and meant(expr)
             if joined:
                 return True
     return False

@@ -13,7 +13,6 @@ from dllint.facts.nodes import (
     Compare,
     Constant,
     Dict,
-    FString,
     LambdaRef,
     List,
     Name,
@@ -30,7 +29,7 @@ from dllint.libraries.copies import copied
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
-from dllint.project.item_expressions import adds_a_list, calculates
+from dllint.project.item_expressions import adds_a_list, calculates, may_join_paths
 from dllint.project.path_use import COUNTING, shows, takes_path
 
 if TYPE_CHECKING:
@@ -168,11 +167,9 @@ class RowReader:
         if isinstance(expr, Slice):
             self._numbers(expr, at, found)
             return
-        joins = isinstance(expr, FString) and len(expr.values) > 1
         lists = isinstance(expr, BinOp) and adds_a_list(expr)
         number = isinstance(expr, BinOp) and calculates(expr)
-        joins = joins or (isinstance(expr, BinOp) and expr.op in ("/", "+", "%") and not lists and not number)
-        joins = joins and not any(map(_has_axes, expr.children()))
+        joins = may_join_paths(expr) and not any(map(_has_axes, expr.children()))
         for one in expr.children():
             part = self.part_of(one, at)
             if part is None:
