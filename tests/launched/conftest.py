@@ -75,7 +75,7 @@ def _start(interpreter: str, directory: Path) -> Start:
         )
         # No traceback of ours, nor our frames in the program's; Python 3.10 cannot hide those.
         err = "".join(line for line in done.stderr.splitlines(True) if not line.startswith(NO_OVERLAY))
-        assert "/dllint/" not in done.stderr or sys.version_info < (3, 11), done.stderr
+        assert f"{SOURCES}/dllint/" not in done.stderr or sys.version_info < (3, 11), done.stderr
         written = directory / "report.json"
         report = json.loads(written.read_text()) if written.exists() else {}
         seen = observation.read(str(scratch / "records"))

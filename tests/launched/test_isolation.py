@@ -355,7 +355,7 @@ def test_a_signal_leaves_nothing_behind(ending: str, wait: str, overlay: None, t
     assert time.monotonic() - since < WAIT + 1
     assert not os.path.exists(f"/dev/shm/{name}")
     if ending != "SIGKILL":
-        assert "was interrupted" in out and "/dllint/" not in err
+        assert "was interrupted" in out and f"{SOURCES}/dllint/" not in err
 
 
 LOADS = """import os, time
@@ -409,7 +409,7 @@ def test_a_signal_leaves_no_workers_behind(ending: str, method: str, overlay: No
     assert process.returncode == (-number if ending == "SIGKILL" else 128 + number), err
     assert nothing_left(short_path) == []
     assert not os.path.exists(f"/dev/shm/{name}")
-    assert "/dllint/" not in err
+    assert f"{SOURCES}/dllint/" not in err
 
 
 def test_a_socket_that_goes_while_directories_are_covered(overlay: None, tmp_path: Path) -> None:
