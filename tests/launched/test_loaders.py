@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tests.launched.conftest import SOURCES, Start
+from tests.launched.conftest import SOURCES, SOURCES, Start
 
 from dllint.observation import (
     End,
@@ -348,7 +348,7 @@ if __name__ == "__main__":
 """
     ran = train(program, files={"data.py": DATA})
     assert (ran.status, ran.report["exit"]["code"]) == (3, 1)
-    assert "ValueError: item 0" in ran.err and "dllint" not in ran.err.partition("Original Traceback")[0]
+    assert "ValueError: item 0" in ran.err and f"{SOURCES}/dllint/" not in ran.err.partition("Original Traceback")[0]
     (epoch,) = ran.seen.of(Epoch)
     assert (epoch.error, epoch.batches, epoch.natural) == ("ValueError", 0, False)
     (end,) = (one for one in ran.seen.of(End) if one.pid == ran.main.pid)
