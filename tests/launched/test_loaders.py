@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tests.launched.conftest import SOURCES, SOURCES, Start
+from tests.launched.conftest import SOURCES, Start
 
 from dllint.observation import (
     End,
