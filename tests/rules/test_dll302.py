@@ -285,6 +285,20 @@ def build(path):
         tail="\ndef build(path):\n    rows = Rows(path)\n    rows.populate(path)\n"
         '    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")\n',
     ),
+    "lines that are parsed, of which one field is a path": dataset(
+        "self.rows = open(path).readlines()  # DLL302",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "row = json.loads(self.rows[index].strip())\n        "
+            "return open(os.path.join('a', row['name'])), row['boxes']",
+        ),
+    ),
+    "a dict that takes over others": dataset(
+        "self.rows = {}\nfor part in path:\n    self.rows = {**self.rows, **json.load(open(part))}  # DLL302\n"
+        "self.names = list(self.rows)",
+        extra=READ.replace("self.rows[index]", "self.rows[self.names[index]]['caption']"),
+    ),
+    "a list that takes over others": dataset("self.rows = [*json.load(open(path)), *json.load(open('b'))]  # DLL302"),
     "lines that words are put before": dataset(
         "self.rows = [line.strip() for line in open(path)]  # DLL302",
         extra=READ.replace("return self.rows[index]", "return encode(' ' + self.rows[index])"),
@@ -676,6 +690,14 @@ SILENT: dict[str, str] = {
         "self.rows = [line.strip() for line in open(path)]",
         extra=READ.replace("return self.rows[index]", "return decode('my data/' + self.rows[index])"),
     ),
+    "paths that a table's column is turned into": dataset(
+        "table = pd.read_csv(path)\nself.rows = list(table[0].apply(lambda name: os.path.join('a', name)))",
+        before="import pandas as pd\n",
+        extra=READ.replace("return self.rows[index]", "row = self.rows[index]\n        return row.split('/')[-1]"),
+    ),
+    "a list that takes over numbers": dataset(
+        "self.rows = [*range(10 ** 6), *np.load(path)]", before="import numpy as np\n"
+    ),
     "loaded when an item is asked for": dataset(
         "self.path = path",
         extra=READ.replace("return len(self.rows)", "return 9").replace(
@@ -686,7 +708,7 @@ SILENT: dict[str, str] = {
     ),
     "loaded to tell the length of a stream": dataset(
         "self.path = path",
-        extra="\n    def __len__(self):\n        self.rows = json.load(open(self.path))\n        return len(self.rows)\n"
+        extra="\n    def __len__(self):\n        self.rows = json.load(open(self.path))\n        return 9\n"
         "\n    def __iter__(self):\n        for row in self.rows:\n            yield row\n",
     ).replace("(Dataset)", "(IterableDataset)"),
     "a method that no one calls": dataset(

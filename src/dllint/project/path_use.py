@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Slice, Subscript
@@ -113,6 +114,8 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
         def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
             return any(part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file))
 
+        if _parses(code, run, meant):
+            continue
         numbers = _numbers(run)
         for expr in run.written(one for one in run.file.calls_of(run.scope) if not shows(run.file, one)):
             if expr in numbers:
@@ -127,6 +130,18 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
             else:
                 joined = may_join_paths(expr) and meant(expr)
             if joined:
+                return True
+    return False
+
+
+def _parses(code: ItemCode, run: ItemRun, meant: Callable[[Expr], bool]) -> bool:
+    """Whether a function parses its items: `json.loads(line)`. One of the fields may be a path, the text is none."""
+    for index in run.file.calls_of(run.scope):
+        call = run.file.calls[index]
+        if last_name(call.func) == "loads" and call.args and meant(call.args[0].value):
+            site = code.world.call_site(run.file, index, None)
+            functions = code.world.values.evaluate(call.func, site)
+            if any(isinstance(one, External) and canonical(one.name) in READERS for one in functions):
                 return True
     return False
 

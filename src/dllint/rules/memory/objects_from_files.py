@@ -240,6 +240,13 @@ class Records(Readings):
             held = self._filled_inside(value, one, site, depth)
             if held is not None:
                 return held
+        for one in _spread(expr):
+            traced = self.trace(one, site)
+            if traced is not None and traced.kind not in _SOURCES:
+                return Held(replace(traced, seen=True), None)
+            held = self._filled_inside(value, one, site, depth)
+            if held is not None:
+                return held
         mappings = self.world.mappings
         for change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.value is None or becomes_array(self.world, change):
@@ -452,6 +459,15 @@ class Records(Readings):
         if each is None or (count := items(self.datasets, value)) is None:
             return None
         return count * (each + POINTER)
+
+
+def _spread(expr: Expr | None) -> list[Expr]:
+    """The collections that a display takes over: `[*first, *second]`, `{**first, **second}`."""
+    if isinstance(expr, Dict):
+        return [entry for key, entry in expr.items if key is None]
+    if isinstance(expr, (List, Tuple, Set)):
+        return [one.value for one in expr.elements if isinstance(one, Starred)]
+    return []
 
 
 def _is_cell(reading: Reading) -> bool:
