@@ -61,6 +61,17 @@ def main(dataset, model):
 
 FOUND = {
     "under a test that never holds": FLAGGED.replace("range(10):", "range(10):  # DLL610"),
+    "an entry of a file says whether in order": f"""
+import json
+
+def train(dataset, model, path):
+    options = json.load(open(path))
+    sampler = DistributedSampler(dataset, shuffle=options["shuffle"])
+    loader = DataLoader(dataset, sampler=sampler)
+    for epoch in range(10):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
     "a branch that a call may take": f"""
 def loader_of(dataset, distributed):
     if distributed:

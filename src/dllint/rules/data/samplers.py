@@ -67,9 +67,9 @@ def argument(project: Project, value: Instance, kind: str, name: str) -> Values 
 
 
 def shuffles(project: Project, sampler: Instance) -> bool:
-    """Whether a distributed sampler shuffles, which it does by default."""
+    """Whether a distributed sampler shuffles, as it does by default, or where an entry of a file may say so."""
     given = argument(project, sampler, DISTRIBUTED, "shuffle")
-    return given is None or any(isinstance(one, Const) and one.value for one in given)
+    return given is None or any(one.value if isinstance(one, Const) else isinstance(one, Instance) for one in given)
 
 
 def is_a(project: Project, value: Value, kind: str) -> bool:
