@@ -30,6 +30,15 @@ FOUND = {
     "a list": loop(LOSS, BACKWARD, "total.append(loss)  # DLL310", before="total = []"),
     "a list in a dict": loop(LOSS, BACKWARD, 'total["loss"].append(loss)  # DLL310', before='total = {"loss": []}'),
     "moved": loop(LOSS, BACKWARD, "total.append(loss.cpu())  # DLL310", before="total = []"),
+    "started under another name": loop(LOSS, "whole = loss", "whole.backward()", "total += loss  # DLL310"),
+    "started from a sum under another name": loop(
+        LOSS, "whole = loss", "whole += args.weight * criterion(x, y)", "whole.backward()", "total += loss  # DLL310"
+    ),
+    "a scaled term by a module of the project": "class MyLoss(torch.nn.Module):\n    def forward(self, x):\n"
+    "        return x.mean()\n\nmine = MyLoss()\n\n"
+    + loop(
+        LOSS, "second = args.weight * mine(x)", "whole = loss + second", "whole.backward()", "total += second  # DLL310"
+    ),
     "another name": loop(LOSS, BACKWARD, "kept = loss", "total += kept  # DLL310"),
     "scaled": loop(LOSS, "scaler.scale(loss).backward()", "total += loss  # DLL310"),
     "accumulated": loop(LOSS, "(loss / args.steps).backward()", "total += loss  # DLL310"),
@@ -244,6 +253,12 @@ FOUND["a meter that is reset before the loop"] = RESET + loop(
     LOSS, BACKWARD, "meter.update(loss)  # DLL310", before="meter = Meter()\n    meter.reset()", after="meter.reset()"
 )
 SILENT = {
+    "another tensor under the name by then": loop(
+        LOSS, "second = criterion(x, y)", "whole = second", "whole = loss", "whole.backward()", "total += second"
+    ),
+    "detached after a start under another name": loop(
+        LOSS, "whole = loss", "whole.backward()", "loss = loss.detach()", "total += loss"
+    ),
     "a meter that the loop resets after some steps": RESET
     + loop(
         LOSS, BACKWARD, "meter.update(loss)", "if y % 10 == 0:\n            meter.reset()", before="meter = Meter()"

@@ -41,17 +41,30 @@ def backward_passes(file: SourceFile, scope: int) -> list[BackwardPass]:
 
 def bound_by(file: SourceFile, scope: int, target: Expr, event: Event) -> set[Expr]:
     """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
-    starts before the next assignment to the same target."""
+    starts before the next assignment to the same target. It may start under another name: `total = loss`,
+    `total += penalty`, `total.backward()`."""
     after = [
         other.span.line
         for other in file.scopes[scope].events
         if other.target == target and other.span.line > event.span.line and not isinstance(other.detail, Operator)
     ]
     end = min(after, default=1 << 30)
-    return {
+    found = {
         one.loss
         for one in file.derived(backward_passes, scope)
         if event.span.line < one.statement.line < end and target in around(one.loss)
+    }
+    if found or not isinstance(target, Name):
+        return found
+    renamed = (
+        other
+        for other in file.scopes[scope].events_of("assign")
+        if other.value == target and isinstance(other.target, Name) and event.span.line < other.span.line < end
+    )
+    return {
+        target
+        for other in renamed
+        if other.target is not None and other.target != target and bound_by(file, scope, other.target, other)
     }
 
 
@@ -97,6 +110,13 @@ def _terms(expr: Expr) -> Iterator[Expr]:
         yield from _terms(expr.right)
     else:
         yield expr
+
+
+def scaled(expr: Expr) -> Expr:
+    """Return the call that an expression multiplies by what it does not compute, `weight * loss(output, label)`, or the
+    expression itself."""
+    computed = [one for one in _factors(expr) if isinstance(one, CallRef)]
+    return computed[0] if len(computed) == 1 else expr
 
 
 def _factors(expr: Expr, divisors: bool = True) -> Iterator[Expr]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, IfExp, List, Name, Subscript, Tuple, UnaryOp
 from dllint.facts.schema import Call, Event, Expr, Operator
-from dllint.inference.values import External, Frame, Instance, Site, Value
+from dllint.inference.values import Class, External, Frame, Instance, Site, Value
 from dllint.libraries.index import canonical
 from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.rules.memory.backward_passes import KEEPING, around, bound_by, is_term, summed
+from dllint.rules.memory.backward_passes import KEEPING, around, bound_by, is_term, scaled, summed
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class GraphFlow:
     def _part(self, target: Expr, event: Event) -> set[Expr]:
         """The target, if a loss function of PyTorch computes it and the loss of a backward pass is a sum with it; or a
         mean or sum, if it is a term of its own."""
-        value = _assigned(target, event)
+        value = scaled(given) if (given := _assigned(target, event)) is not None else None
         call = self.file.calls[value.index] if isinstance(value, CallRef) else None
         sums = self.file.derived(summed, self.scope) if call is not None else []
         later = [one for one in sums if one[0] == target and one[2].span.start > event.span.start]
@@ -139,10 +139,18 @@ class GraphFlow:
         if call is None or not losses:
             return set()
         values = self.world.values.evaluate(call.func, self._site(call))
-        if values and all(map(_is_loss_function, values)):
+        if values and all(map(self._is_loss_function, values)):
             return {target}
         reduced = bool(values) and all(isinstance(one, External) and one.name in _REDUCED for one in values)
         return {target} if reduced and any(is_term(self.file, self.scope, target, one) for one in losses) else set()
+
+    def _is_loss_function(self, value: Value) -> bool:
+        made = value.of if isinstance(value, Instance) else value
+        if isinstance(made, Class) and made is not value:
+            named = "loss" in made.name.lower()
+            return named and "torch.nn.Module" in map(canonical, self.world.hierarchy.externals(made))
+        name = canonical(made.name) if isinstance(made, External) else ""
+        return name.startswith("torch.nn.") and ("loss" in name.lower() or name.rpartition(".")[2] in _LOSSES)
 
     def _bind(self, target: Expr, event: Event, held: bool) -> None:
         self.carrying = {
@@ -160,9 +168,3 @@ def _assigned(target: Expr, event: Event) -> Expr | None:
         pairs = zip(event.target.elements, event.value.elements, strict=False)
         return next((value for one, value in pairs if one == target), None)
     return event.value if event.target == target else None
-
-
-def _is_loss_function(value: Value) -> bool:
-    made = value.of if isinstance(value, Instance) else value
-    name = canonical(made.name) if isinstance(made, External) else ""
-    return name.startswith("torch.nn.") and ("loss" in name.lower() or name.rpartition(".")[2] in _LOSSES)

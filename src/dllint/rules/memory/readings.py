@@ -25,6 +25,7 @@ from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.answers import Table
+from dllint.inference.iteration import element
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Display,
@@ -213,6 +214,8 @@ class Readings(ABC):
                 part = given[position // 2] if position // 2 < len(given) else None
                 return None if part is None else self.trace(part, site) or self.of_container(part, site)
             case Subscript():
+                if (component := element(self.world, expr, site)) is not None:
+                    return self.trace(component, site)
                 base = self.trace(expr.value, site)
                 if base is None and not isinstance(expr.index, (Constant, Slice)):
                     base = self.of_container(expr.value, site)
