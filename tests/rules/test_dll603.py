@@ -39,6 +39,24 @@ class Rows(Dataset):
 
 loader = DataLoader(Rows(), num_workers=4, persistent_workers=True)
 """,
+    "settings of a configuration, with a default and overlaid with its entries": """
+from functools import partial
+from mmcv import Config
+from mmcv.runner import get_dist_info
+
+def start(worker_id, num_workers, rank, seed):
+    np.random.seed(num_workers * rank + worker_id + seed)  # DLL603
+
+def build(dataset, workers, seed=None, **kwargs):
+    rank, _ = get_dist_info()
+    begin = partial(start, num_workers=workers, rank=rank, seed=seed) if seed is not None else None
+    return DataLoader(dataset, num_workers=workers, worker_init_fn=begin, **kwargs)
+
+def train(path, dataset):
+    config = Config.fromfile(path)
+    settings = dict(workers=config.data.get("workers_per_gpu", 1), seed=config.seed)
+    return build(dataset, **dict(settings, **config.data.get("loader", {})))
+""",
     "a constant of the module": "SEED = 3\ndef start(worker_id):\n    torch.manual_seed(SEED)  # DLL603\n" + LOADER,
     "by keyword": "def start(worker_id):\n    np.random.seed(seed=7 + worker_id)  # DLL603\n" + LOADER,
     "the number by another name": "def start(n):\n    s = 1000 + int(n)\n    random.seed(s)  # DLL603\n" + LOADER,
@@ -116,6 +134,17 @@ def start(worker_id):
 SILENT: dict[str, str] = {
     "a number without an argument": "def start(n):\n    np.random.seed(int() + n + torch.initial_seed() % 99)\n"
     + LOADER,
+    "an entry that is no setting": """
+import json
+
+def start(worker_id, epoch):
+    np.random.seed(epoch.get("number", 0) + worker_id)
+
+def train(path, dataset):
+    for name in json.load(open(path)):
+        epoch = json.load(open(name))
+        loader = DataLoader(dataset, num_workers=4, worker_init_fn=lambda n: start(n, epoch))
+""",
     "the time in smaller parts": "import time\ndef start(n):\n    np.random.seed(int(time.time() * 1e6) % 2**32)\n"
     + LOADER,
     "the time in nanoseconds": "import time\ndef start(n):\n    np.random.seed(time.time_ns() % 2**32)\n" + LOADER,

@@ -69,14 +69,17 @@ class Constants:
             case Name() if self._set_in_other_loop(expr.id, site):
                 return "varies"
             case Name() | IfExp() | BoolOp() | Walrus():
-                return _either(self._each(self.origins.gives(expr, site), left - 1))
+                name = expr.id if isinstance(expr, Name) else ""
+                return _either(self._each(self.origins.gives(expr, site), left - 1, name))
         return "varies"
 
-    def _each(self, steps: Iterable[Step | Source], left: int) -> list[Constancy]:
+    def _each(self, steps: Iterable[Step | Source], left: int, name: str = "") -> list[Constancy]:
         groups: list[Constancy] = []
         for one in steps:
             if isinstance(one, Step):
                 groups.append(self.of(one.expr, one.site, left))
+            elif one.known and _SETTING.search(name) and _is_entry(one.value):
+                groups.append("constant")
             elif one.known:
                 groups.append(_of_values((one.value,)))
             elif one.reason[0] != "uncalled":
@@ -201,6 +204,10 @@ class Constants:
         if isinstance(call.func, (Name, Attribute)) and last_name(call.func) in RANK_FUNCTIONS:
             return "constant"
         parts = [self.of(argument.value, site, left - 1) for argument in call.args]
+        if isinstance(call.func, Attribute) and call.func.attr == "get" and parts and parts[0] == "constant":
+            # An entry with a default: `config.get("workers", 4)`
+            entry = Subscript(call.func.value, call.args[0].value)
+            return _either([self._setting(entry, site), *parts[1:]])
         groups: list[Constancy] = []
         for value in self.world.calls.callees(site.file, index, site.frame):
             if isinstance(value, External) and canonical(value.name) in OF_THE_PROCESS:
@@ -226,6 +233,11 @@ class Constants:
         return any(
             External("time.time") in self.world.calls.callees(where.file, index, where.frame) for where, index in calls
         )
+
+
+def _is_entry(value: Value) -> bool:
+    """Whether a value is an entry of what a library has read, such as a configuration: `build(**config["loader"])`."""
+    return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.endswith("]")
 
 
 def _of_values(values: Values) -> Constancy:
