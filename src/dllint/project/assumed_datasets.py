@@ -99,12 +99,20 @@ def _unread(world: World, datasets: Datasets, loaders: Sequence[Loader]) -> Iter
     for cls in world.classes():
         if (
             cls not in read
-            and (datasets.derives(cls) or datasets.wraps(cls))
+            and (datasets.derives(cls) or datasets.wraps(cls) or _is_named_as_one(world, cls))
             and not hierarchy.subclasses(cls)
             and not world.import_graph.is_test(cls.file.path)
             and any(hierarchy.method(cls, name) is not None for name in (*_BY_INDEX, "__iter__"))
         ):
             yield cls
+
+
+def _is_named_as_one(world: World, cls: Class) -> bool:
+    """Whether a class, or one that it inherits from, is named as a dataset and has what a loader asks of one."""
+    line = [one for one in world.hierarchy.line(cls) if isinstance(one, Class)]
+    return any("dataset" in one.name.lower() for one in line) and all(
+        world.hierarchy.method(cls, name) is not None for name in ("__getitem__", "__len__")
+    )
 
 
 def _fits(world: World, loader: Loader, cls: Class) -> bool:
