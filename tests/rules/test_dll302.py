@@ -293,6 +293,16 @@ def build(path):
             "return open(os.path.join('a', row['name'])), row['boxes']",
         ),
     ),
+    "captions beside arrays": dataset(
+        "self.rows = {}  # DLL302\nself.names = []\nfor name in os.listdir(path):\n    texts = []\n"
+        "    for line in open(name + '.txt'):\n        texts.append({'caption': line.split('#')[0]})\n"
+        "    self.rows[name] = {'frames': np.load(name), 'texts': texts}\n    self.names.append(name)",
+        before="import numpy as np\nimport random\n",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "row = self.rows[self.names[index]]\n        return row['frames'], random.choice(row['texts'])['caption']",
+        ),
+    ),
     "a dict that takes over others": dataset(
         "self.rows = {}\nfor part in path:\n    self.rows = {**self.rows, **json.load(open(part))}  # DLL302\n"
         "self.names = list(self.rows)",
@@ -694,6 +704,14 @@ SILENT: dict[str, str] = {
         "table = pd.read_csv(path)\nself.rows = list(table[0].apply(lambda name: os.path.join('a', name)))",
         before="import pandas as pd\n",
         extra=READ.replace("return self.rows[index]", "row = self.rows[index]\n        return row.split('/')[-1]"),
+    ),
+    "labels beside arrays": dataset(
+        "self.rows = {}\nself.names = []\nfor name in os.listdir(path):\n"
+        "    self.rows[name] = {'frames': np.load(name), 'label': 1}\n    self.names.append(name)",
+        before="import numpy as np\n",
+        extra=READ.replace(
+            "return self.rows[index]", "row = self.rows[self.names[index]]\n        return row['frames'], row['label']"
+        ),
     ),
     "a list that takes over numbers": dataset(
         "self.rows = [*range(10 ** 6), *np.load(path)]", before="import numpy as np\n"

@@ -61,6 +61,26 @@ def main(dataset, model):
 
 FOUND = {
     "under a test that never holds": FLAGGED.replace("range(10):", "range(10):  # DLL610"),
+    "an endless generator, and a step with arguments that a partial holds": """
+import functools
+
+def cycle(batches):
+    while True:  # DLL610
+        for batch in batches:
+            yield batch
+
+def started(scale, loss):
+    if scale:
+        loss.backward(scale)
+    else:
+        loss.backward()
+
+def train(dataset, model, scale):
+    batches = cycle(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    start = functools.partial(started, scale)
+    for step in range(1000):
+        start(model(next(batches)))
+""",
     "an entry of a file says whether in order": f"""
 import json
 

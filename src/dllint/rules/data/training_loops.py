@@ -157,9 +157,10 @@ class TrainingLoops:
 
     def _names_of(self, file: SourceFile, scope: int) -> Iterator[str]:
         """The names that a function is called by: its own, and the variables that receive it from the function around
-        it, `step = make_step(model)`."""
+        it, `step = make_step(model)`, or that hold it with arguments, `step = partial(train_step, model)`."""
         name, parent = file.scopes[scope].name, file.scopes[scope].parent
         yield name
+        yield from self.world.aliases(name)
         if parent > 0 and any(one.value == Name(name) for one in file.scopes[parent].events_of("return")):
             for caller, index in self.world.called(file.scopes[parent].name):
                 for event in caller.scopes[caller.calls[index].scope].events_of("assign"):

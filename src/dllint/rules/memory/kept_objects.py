@@ -44,7 +44,8 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
             continue
         arrays, records = project.arrays, project.ask(Records)
         collected = project.collected.many(kept.values)
-        if collected is not None and not _may_be_objects(project, collected):
+        of_arrays = collected is not None and not _may_be_objects(project, collected)
+        if of_arrays and not _are_beside(project, value, kept, holder):
             continue
         table = kept_table(records, kept)
         if table is not None and reads_texts(project, value, kept, holder):
@@ -190,6 +191,15 @@ def _may_be_objects(project: Project, array: Array) -> bool:
     values = project.world.values.evaluate(CallRef(array.call), site)
     names = (one.of.name for one in values if isinstance(one, Instance) and isinstance(one.of, External))
     return any(READERS.get(canonical(name)) == OPAQUE for name in names)
+
+
+def _are_beside(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
+    """Whether the records with the arrays hold objects that a file's text gives, too: `{"frames": frames, "captions":
+    captions}`."""
+    if not project.item_code.has_fields(value, kept.attr, holder):
+        return False
+    held = project.ask(Records).kept(kept)
+    return held is not None and held.reading is not None and bool(held.reading.under)
 
 
 def _makes_paths(project: Project, value: Instance, attr: str, reading: Reading, holder: Class) -> bool:
