@@ -37,6 +37,12 @@ class Rows(Dataset):
 UNMARKED = ROWS.replace("  # DLL201", "").replace("  # DLL302", "")
 FOUND: dict[str, dict[str, str]] = {
     "a loader of a parameter that nobody passes": {"engine.py": ENGINE, "rows.py": ROWS},
+    "a class that is only named as a dataset": {
+        "engine.py": ENGINE,
+        "rows.py": ROWS.replace("(Dataset)", "(EasyDataset)").replace(
+            "class Rows", "class EasyDataset:\n    def __len__(self):\n        return 9\n\nclass Rows"
+        ),
+    },
     "half of a dataset that nobody passes": {
         "engine.py": "from torch.utils.data import ConcatDataset, DataLoader, random_split\n\n"
         "def loader(dataset):\n    train, rest = random_split(dataset, [0.5, 0.5])\n"
@@ -83,6 +89,14 @@ SILENT: dict[str, dict[str, str]] = {
     },
     "no workers": {"engine.py": ENGINE.replace("num_workers=self.num_workers", "num_workers=0"), "rows.py": UNMARKED},
     "no loader": {"rows.py": UNMARKED},
+    "a class with items that is not named as a dataset": {
+        "engine.py": ENGINE,
+        "rows.py": UNMARKED.replace("(Dataset)", "") + "\n    def __len__(self):\n        return len(self.rows)\n",
+    },
+    "a class named as a dataset, of no length": {
+        "engine.py": ENGINE,
+        "rows.py": UNMARKED.replace("class Rows(Dataset)", "class RowsDataset"),
+    },
     "a loader without workers reads it": {
         "engine.py": ENGINE,
         "rows.py": UNMARKED,

@@ -78,6 +78,8 @@ FOUND: dict[str, dict[str, str]] = {
 SILENT: dict[str, dict[str, str]] = {
     "fork": program("index * scale", "scale = 3", loader=LOADER.replace("spawn", "fork")),
     "no workers": program("index * scale", "scale = 3", loader="DataLoader(Rows())"),
+    "a repeated import": program("math.sqrt(index)", "import math", before="import math\n"),
+    "the same constant": program("index * scale", "scale = 1", before="scale = 1\n"),
     "the same name of a local variable": program(
         "helper(index)", "scale = 3", before="scale = 1\ndef helper(index):\n    scale = index\n    return scale\n"
     ),

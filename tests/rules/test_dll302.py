@@ -285,6 +285,21 @@ def build(path):
         tail="\ndef build(path):\n    rows = Rows(path)\n    rows.populate(path)\n"
         '    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")\n',
     ),
+    "zipped lines in objects of the project": dataset(
+        "texts = [line.strip() for line in open(path)]\nothers = [line.strip() for line in open(path + '.b')]\n"
+        "self.rows = []  # DLL302\nfor number, (text, other) in enumerate(zip(texts, others)):\n"
+        "    self.rows.append(Example(number, text))",
+        before="\nclass Example:\n    def __init__(self, number, text):\n        self.text = text\n",
+        extra=READ.replace("self.rows[index]", "self.rows[index].text"),
+    ),
+    "lines that are parsed under another name": dataset(
+        "self.rows = open(path).readlines()  # DLL302",
+        before="parsed = json.loads\n",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "row = parsed(self.rows[index])\n        return open(os.path.join('a', row['name'])), row['boxes']",
+        ),
+    ),
     "lines that are parsed, of which one field is a path": dataset(
         "self.rows = open(path).readlines()  # DLL302",
         extra=READ.replace(
@@ -712,6 +727,11 @@ SILENT: dict[str, str] = {
         extra=READ.replace(
             "return self.rows[index]", "row = self.rows[self.names[index]]\n        return row['frames'], row['label']"
         ),
+    ),
+    "numbers zipped with lines": dataset(
+        "texts = [line.strip() for line in open(path)]\nself.rows = []\n"
+        "for number, (place, text) in enumerate(zip(np.load(path), texts)):\n    self.rows.append(place)",
+        before="import numpy as np\n",
     ),
     "a list that takes over numbers": dataset(
         "self.rows = [*range(10 ** 6), *np.load(path)]", before="import numpy as np\n"

@@ -92,6 +92,9 @@ def main(args):
     "a split with an unknown generator": CUDA
     + "def main(made, options):\n    random_split([1], [1], generator=made)\n    random_split([1], [1], **options)\n",
     "a sampler that needs none": CUDA + "loader = DataLoader([1, 2], sampler=SubsetRandomSampler([1]))\n",
+    "a distributed sampler of which a file says whether it shuffles": "import json\n"
+    + CUDA
+    + "loader = DataLoader([1], sampler=DistributedSampler([1], shuffle=json.load(open('a.json'))['shuffle']))\n",
     "a distributed sampler in order": CUDA
     + "loader = DataLoader([1], sampler=DistributedSampler([1], shuffle=False))\n",
 }

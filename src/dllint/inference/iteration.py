@@ -57,11 +57,11 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
     return _values(world, call.func.value, site)
 
 
-def element(world: Engine, expr: Expr, site: Site) -> Element | None:
+def element(world: Engine, expr: Subscript, site: Site) -> Element | None:
     """Return the element of one argument that a component of an element of `enumerate(rows)` or `zip(rows, others)` is;
     None for anything else."""
-    found = _simplified(world, expr, site, 0) if isinstance(expr, Subscript) else expr
-    return found if found is not expr and isinstance(found, Element) else None
+    found = _simplified(world, expr, site, 0)
+    return found if isinstance(found, Element) else None
 
 
 def of_iterator(world: Engine, value: Value) -> Values | None:

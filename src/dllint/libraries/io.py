@@ -26,6 +26,9 @@ PATH_FUNCTIONS = frozenset(
 )
 """Last names of functions of `os` and `os.path` that take a path and open nothing."""
 
+PATH_MAKERS = frozenset({"os.path.join", "posixpath.join", "pathlib.Path"})
+"""Functions that put a path together."""
+
 LIBRARY = Library(
     # CPython 3.14, `Lib/wave.py`: reads a file that it opens by `builtins.open`
     openers={"wave.open": (READABLE_FILE,)},

@@ -121,11 +121,14 @@ class Project:
 
     @cached_property
     def _measures(self) -> bool:
-        """Whether some loader asks its dataset for the length before workers start, as samplers do. A list of indices
-        is none."""
+        """Whether some loader asks its dataset for the length before workers start, as samplers do. Lists of indices
+        do not."""
         return any(
-            found.absent or not all(isinstance(one, Display) for one in found.values)
-            for found in (loader.argument("sampler") for loader in self.loaders)
+            all(
+                found.absent or not all(isinstance(one, Display) for one in found.values)
+                for found in map(loader.argument, ("sampler", "batch_sampler"))
+            )
+            for loader in self.loaders
         )
 
     @cached_property

@@ -136,9 +136,10 @@ def used_as_path(code: ItemCode, value: Instance, attr: str, holder: Class | Non
 
 def _parses(code: ItemCode, run: ItemRun, meant: Callable[[Expr], bool]) -> bool:
     """Whether a function parses its items: `json.loads(line)`. One of the fields may be a path, the text is none."""
+    names = {"loads", *code.world.aliases("loads")}
     for index in run.file.calls_of(run.scope):
         call = run.file.calls[index]
-        if last_name(call.func) == "loads" and call.args and meant(call.args[0].value):
+        if last_name(call.func) in names and call.args and meant(call.args[0].value):
             site = code.world.call_site(run.file, index, None)
             functions = code.world.values.evaluate(call.func, site)
             if any(isinstance(one, External) and canonical(one.name) in READERS for one in functions):

@@ -15,7 +15,7 @@ from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.project.prepared_loaders import prepared_loaders
 from dllint.rules.causes import Causes
-from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, seeded_samplers, shuffles
+from dllint.rules.data.samplers import DISTRIBUTED, is_a, may_shuffle, samplers, seeded_samplers
 from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
         if (loader.file.path, loader.call) in prepared:
             continue
-        distributed = (one for one in samplers(project, loader, DISTRIBUTED) if shuffles(project, one))
+        distributed = (one for one in samplers(project, loader, DISTRIBUTED) if may_shuffle(project, one))
         # Where the loops train is the costly question: it is not asked for a sampler that is surely told.
         own = (one for one in seeded_samplers(project, loader) if not _told(project, one))
         for sampler in (*distributed, *own):

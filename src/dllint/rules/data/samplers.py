@@ -67,9 +67,15 @@ def argument(project: Project, value: Instance, kind: str, name: str) -> Values 
 
 
 def shuffles(project: Project, sampler: Instance) -> bool:
-    """Whether a distributed sampler shuffles, as it does by default, or where an entry of a file may say so."""
+    """Whether a distributed sampler shuffles, which it does by default."""
     given = argument(project, sampler, DISTRIBUTED, "shuffle")
-    return given is None or any(one.value if isinstance(one, Const) else isinstance(one, Instance) for one in given)
+    return given is None or any(isinstance(one, Const) and one.value for one in given)
+
+
+def may_shuffle(project: Project, sampler: Instance) -> bool:
+    """Whether a distributed sampler shuffles, or an entry of a file says whether it does."""
+    given = argument(project, sampler, DISTRIBUTED, "shuffle") or ()
+    return shuffles(project, sampler) or any(isinstance(one, Instance) for one in given)
 
 
 def is_a(project: Project, value: Value, kind: str) -> bool:

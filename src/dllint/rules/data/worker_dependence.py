@@ -204,12 +204,14 @@ class Constants:
         if isinstance(call.func, (Name, Attribute)) and last_name(call.func) in RANK_FUNCTIONS:
             return "constant"
         parts = [self.of(argument.value, site, left - 1) for argument in call.args]
-        if isinstance(call.func, Attribute) and call.func.attr == "get" and parts and parts[0] == "constant":
+        callees = self.world.calls.callees(site.file, index, site.frame)
+        own = any(isinstance(one, Function) for one in callees)
+        if isinstance(call.func, Attribute) and call.func.attr == "get" and parts[:1] == ["constant"] and not own:
             # An entry with a default: `config.get("workers", 4)`
             entry = Subscript(call.func.value, call.args[0].value)
             return _either([self._setting(entry, site), *parts[1:]])
         groups: list[Constancy] = []
-        for value in self.world.calls.callees(site.file, index, site.frame):
+        for value in callees:
             if isinstance(value, External) and canonical(value.name) in OF_THE_PROCESS:
                 groups.append("constant")
             elif isinstance(value, External) and value.name in _WHOLE and self._is_time(call, site):

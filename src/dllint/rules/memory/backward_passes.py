@@ -39,33 +39,46 @@ def backward_passes(file: SourceFile, scope: int) -> list[BackwardPass]:
     return found
 
 
-def bound_by(file: SourceFile, scope: int, target: Expr, event: Event) -> set[Expr]:
-    """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
-    starts before the next assignment to the same target. It may start under another name: `total = loss`,
-    `total += penalty`, `total.backward()`."""
-    after = [
-        other.span.line
-        for other in file.scopes[scope].events
-        if other.target == target and other.span.line > event.span.line and not isinstance(other.detail, Operator)
-    ]
-    end = min(after, default=1 << 30)
-    found = {
-        one.loss
-        for one in file.derived(backward_passes, scope)
-        if event.span.line < one.statement.line < end and target in around(one.loss)
-    }
-    if found or not isinstance(target, Name):
-        return found
-    renamed = (
-        other
-        for other in file.scopes[scope].events_of("assign")
-        if other.value == target and isinstance(other.target, Name) and event.span.line < other.span.line < end
-    )
-    return {
-        target
-        for other in renamed
-        if other.target is not None and other.target != target and bound_by(file, scope, other.target, other)
-    }
+class Starts:
+    """The assignments of one function that bind what a backward pass starts from."""
+
+    def __init__(self, file: SourceFile, scope: int) -> None:
+        self._passes = file.derived(backward_passes, scope)
+        self._lines: dict[Expr, list[int]] = {}
+        self._renaming: dict[Expr, list[Event]] = {}
+        for event in file.scopes[scope].events:
+            if event.target is not None and not isinstance(event.detail, Operator):
+                self._lines.setdefault(event.target, []).append(event.span.line)
+            if event.kind == "assign" and isinstance(event.value, Name) and isinstance(event.target, Name):
+                self._renaming.setdefault(event.value, []).append(event)
+
+    def bound_by(self, target: Expr, event: Event) -> set[Expr]:
+        """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
+        starts before the next assignment to the same target. It may start under another name: `total = loss`,
+        `total += penalty`, `total.backward()`."""
+        end = self._next(target, event)
+        found = self._between(target, event, end)
+        if found:
+            return found
+        for other in self._renaming.get(target, ()):
+            named = other.target
+            if named is None or named == target or not event.span.line < other.span.line < end:
+                continue
+            if self._between(named, other, self._next(named, other)):
+                return {target}
+        return set()
+
+    def _next(self, target: Expr, event: Event) -> int:
+        """The line of the next assignment to a target after one."""
+        return min((line for line in self._lines.get(target, ()) if line > event.span.line), default=1 << 30)
+
+    def _between(self, target: Expr, event: Event, end: int) -> set[Expr]:
+        """The losses of a target from which a backward pass starts between an assignment and a line."""
+        return {
+            one.loss
+            for one in self._passes
+            if event.span.line < one.statement.line < end and target in around(one.loss)
+        }
 
 
 def summed(file: SourceFile, scope: int) -> list[tuple[Expr, Expr, Event]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Dict, IfExp, List, Name, Subscript, Tuple, UnaryOp
@@ -13,7 +14,7 @@ from dllint.libraries.index import canonical
 from dllint.linking.conditions import in_other_halves
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.rules.memory.backward_passes import KEEPING, around, bound_by, is_term, scaled, summed
+from dllint.rules.memory.backward_passes import KEEPING, Starts, around, is_term, scaled, summed
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class GraphFlow:
     frame: Frame | None = None
     carrying: dict[Expr, int] = field(default_factory=dict)
     """With the regions in which they are bound."""
+
+    @cached_property
+    def _starts(self) -> Starts:
+        return Starts(self.file, self.scope)
 
     def carries(self, expr: Expr) -> bool:
         """Whether the value of an expression, or a part of it, provably belongs to a graph."""
@@ -135,7 +140,7 @@ class GraphFlow:
         call = self.file.calls[value.index] if isinstance(value, CallRef) else None
         sums = self.file.derived(summed, self.scope) if call is not None else []
         later = [one for one in sums if one[0] == target and one[2].span.start > event.span.start]
-        losses = [whole for _, whole, made in later if bound_by(self.file, self.scope, whole, made)]
+        losses = [whole for _, whole, made in later if self._starts.bound_by(whole, made)]
         if call is None or not losses:
             return set()
         values = self.world.values.evaluate(call.func, self._site(call))
@@ -158,7 +163,7 @@ class GraphFlow:
             for one, region in self.carrying.items()
             if target not in walk(one, self.file) or in_other_halves(self.file, region, event.region)
         }
-        bound = bound_by(self.file, self.scope, target, event) or self._part(target, event)
+        bound = self._starts.bound_by(target, event) or self._part(target, event)
         self.carrying |= dict.fromkeys((*bound, target) if held else bound, event.region)
 
 

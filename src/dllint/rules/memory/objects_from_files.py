@@ -110,12 +110,10 @@ class Records(Readings):
                     if isinstance(value, Instance) and (value.file, value.call) == (reading.file, reading.call)
                 ]
                 return None if any(entries_become_arrays(self.world, one) for one in read) else self._whole(reading)
-        made = [one or self._made(value) for one, value in zip(held, some, strict=True)]
-        return next(filter(None, held), made[0]) if made and all(made) else None
-
-    def _made(self, value: Value) -> Held | None:
-        place = self.in_loops.made(value)
-        return None if place is None else Held(None, None, place)
+        made = [self.in_loops.made(value) for value in some]
+        if made and all(made):
+            return Held(None, None, made[0])
+        return None
 
     def _is_configured(self, kept: Kept) -> bool:
         """Whether an attribute is a parameter that an entry of a file is passed to by its name, as

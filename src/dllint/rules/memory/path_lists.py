@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
-from dllint.inference.values import Class, Instance
+from dllint.facts.nodes import CallRef
+from dllint.facts.schema import Expr
+from dllint.inference.origins import Origins, Step
+from dllint.inference.values import Class, External, Function, Instance, Site
+from dllint.libraries.index import canonical
+from dllint.libraries.io import PATH_MAKERS
 from dllint.project.item_code import ItemCode
 from dllint.rules.memory.row_parts import NUMBER, PATH, used_parts
 
@@ -39,3 +44,22 @@ def holds_paths(
     """Whether the workers use a field of `self.attr[index]` with one of these keys as a path."""
     used = used_parts(world, code, value, attr, holder)
     return any(PATH in kinds for part, kinds in used.items() if part[:1] and part[0] in keys)
+
+
+def gives_paths(world: World, origins: Origins, func: Expr, site: Site) -> bool:
+    """Whether a function of the project returns a path that it puts together: `lambda name: os.path.join(folder,
+    name)`."""
+    steps = [
+        step
+        for value in world.values.evaluate(func, site)
+        for step in (origins.returned(value, None) if isinstance(value, Function) else (None,))
+    ]
+    return bool(steps) and all(isinstance(one, Step) and _is_path(world, one.expr, one.site) for one in steps)
+
+
+def _is_path(world: World, expr: Expr, site: Site) -> bool:
+    if not isinstance(expr, CallRef):
+        return False
+    made = world.values.evaluate(site.file.calls[expr.index].func, site)
+    names = [canonical(one.name) if isinstance(one, External) else "" for one in made]
+    return bool(names) and all(name in PATH_MAKERS for name in names)

@@ -67,11 +67,10 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project, Regime
 from dllint.rules.memory.derived_lists import delayed_function
 from dllint.rules.memory.grouped_tables import collects_groups
+from dllint.rules.memory.path_lists import gives_paths
 from dllint.rules.memory.table_columns import is_column, without_values
 from dllint.span import Span
 
-_PATHS = frozenset({"os.path.join", "posixpath.join", "pathlib.Path"})
-"""Functions that put a path together."""
 MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap", "process_map", "thread_map"})
 """Last names of functions, and of methods of pools, that call a function for each element."""
 _SPLIT = "train_test_split"
@@ -282,7 +281,7 @@ class Readings(ABC):
             return base if last in OF_STRING | SPLITTING | PARTING | {"get"} and base.kind != HANDLE else None
         plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
         if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
-            if last in ("apply", "map") and plain and self._gives_paths(plain[0], site):
+            if last in ("apply", "map") and plain and gives_paths(self.world, self.origins, plain[0], site):
                 return None
             base = self.trace(call.func.value, site)
             if base is not None and base.kind == FRAME:
@@ -381,23 +380,6 @@ class Readings(ABC):
                 if found is not None:
                     return replace(found, level=0, seen=True)
         return None
-
-    def _gives_paths(self, func: Expr, site: Site) -> bool:
-        """Whether a function of the project returns a path that it puts together: `lambda name: os.path.join(folder,
-        name)`."""
-        steps = [
-            step
-            for value in self.world.values.evaluate(func, site)
-            for step in (self.origins.returned(value, None) if isinstance(value, Function) else (None,))
-        ]
-        return bool(steps) and all(isinstance(one, Step) and self._is_path(one.expr, one.site) for one in steps)
-
-    def _is_path(self, expr: Expr, site: Site) -> bool:
-        if not isinstance(expr, CallRef):
-            return False
-        made = self.world.values.evaluate(site.file.calls[expr.index].func, site)
-        names = [canonical(one.name) if isinstance(one, External) else "" for one in made]
-        return bool(names) and all(name in _PATHS for name in names)
 
     def _yielded(self, index: int, site: Site) -> Reading | None:
         """The reading that the values yielded by a generator function of the project come from."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
+from dllint.inference.names import CONSTRUCTORS
 from dllint.inference.values import Class, Function, Instance, Module, Site, Value
 from dllint.linking.derivations import constructed_in
 from dllint.linking.expressions import walk
@@ -199,7 +200,8 @@ class ChangedObjects:
         for cls in self._classes:
             for owner in (one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)):
                 setting = stores.own_spreads(owner) if attr is None else stores.own_stores(owner).get(attr, ())
-                for scope in dict.fromkeys(one.scope for one in setting):
+                methods = dict.fromkeys(one.scope for one in setting)
+                for scope in (one for one in methods if owner.file.scopes[one].name not in CONSTRUCTORS):
                     for key, change in self._calls_of(owner, scope):
                         initial = self._constructed_by(key)
                         # A constructor's call that this object's arguments keep from running changes nothing.

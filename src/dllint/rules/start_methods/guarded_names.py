@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Expr, ImportedName
 from dllint.libraries.index import REPLACES_PICKLE
 from dllint.linking.bindings import Binding
@@ -168,16 +168,29 @@ def bound_under_guard(file: SourceFile) -> list[tuple[str, Span]]:
 
 
 def rebound_under_guard(file: SourceFile) -> list[tuple[str, int, Span]]:
-    """Return the names that the top level of a file binds and that its main guard assigns to again, each with the
-    region and the place of the first such assignment."""
+    """Return the names that the top level of a file binds and that its main guard assigns another value to, each with
+    the region and the place of the first such assignment. A repeated import, or the same constant, changes nothing."""
     found: list[tuple[str, int, Span]] = []
     for name, ways in file.bindings(0).items():
         places = [_place(file, one) for one in ways]
-        guarded = [one for one in places if one is not None and under_main_guard(file, one[0])]
-        first = min(guarded, key=lambda one: one[1].start, default=None)
-        if name != "*" and first is not None and None not in places and len(guarded) < len(places):
-            found.append((name, *first))
+        if None in places:
+            continue
+        guarded = [under_main_guard(file, place[0]) for place in places if place is not None]
+        before = [one.expr for one, within in zip(ways, guarded, strict=True) if not within]
+        again = [
+            one.event
+            for one, within in zip(ways, guarded, strict=True)
+            if within and one.event is not None and one.event.kind == "assign" and not _is_same(one.event.value, before)
+        ]
+        first = min(again, key=lambda event: event.span.start, default=None)
+        if before and first is not None:
+            found.append((name, first.region, first.span))
     return found
+
+
+def _is_same(value: Expr | None, before: list[Expr | None]) -> bool:
+    """Whether a value is the constant that a name has already."""
+    return isinstance(value, Constant) and all(one == value for one in before)
 
 
 def _place(file: SourceFile, binding: Binding) -> tuple[int, Span] | None:
