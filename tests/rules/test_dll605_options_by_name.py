@@ -18,9 +18,29 @@ from transformers import HfArgumentParser, Trainer, TrainingArguments
 parser = argparse.ArgumentParser()
 parser.add_argument("--workers", type=int, default=0)
 parser.add_argument("--many", type=int, default=8)
+parser.add_argument("--ahead", type=int, default=100)
+parser.add_argument("--not-ahead", type=int, default=None)
+parser.add_argument("--lasting", action="store_true")
 args = parser.parse_args()
 """
 FOUND = {
+    "an option that another one of the command line sets": """
+loader = DataLoader([], num_workers=args.workers, prefetch_factor=args.ahead)  # DLL605
+""",
+    "two such options in a dict": """
+options = dict(num_workers=args.workers, prefetch_factor=args.ahead)
+loader = DataLoader([], **options)  # DLL605
+""",
+    "two such options by their names": """
+workers, ahead = args.workers, args.ahead
+loader = DataLoader([], num_workers=workers, prefetch_factor=ahead)  # DLL605
+""",
+    "two such options of another function": """
+def build(args):
+    return DataLoader([], num_workers=args.workers, prefetch_factor=args.ahead)  # DLL605
+
+build(args)
+""",
     "one dict": """
 options = {"prefetch_factor": 2, "num_workers": args.workers}
 loader = DataLoader([], **options)  # DLL605
@@ -84,6 +104,18 @@ loader = DataLoader([], num_workers=mine.dataloader_num_workers, prefetch_factor
 """,
 }
 SILENT = {
+    "an option whose default is off": """
+loader = DataLoader([], num_workers=args.workers, prefetch_factor=args.not_ahead, persistent_workers=args.lasting)
+""",
+    "an option that depends on the count": """
+ahead = args.ahead if args.workers else None
+loader = DataLoader([], num_workers=args.workers, prefetch_factor=ahead)
+""",
+    "an option that is switched off without workers": """
+if args.workers == 0:
+    args.ahead = None
+loader = DataLoader([], num_workers=args.workers, prefetch_factor=args.ahead)
+""",
     "made under a condition": """
 options = {"prefetch_factor": 2, "num_workers": args.workers}
 loader = DataLoader([], **options) if args.workers > 0 else None

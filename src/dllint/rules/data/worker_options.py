@@ -129,6 +129,10 @@ class WorkerOptions:
         if not zeros and workers.kind != "none":
             chosen = self._if_chosen(loader, frame, options, caller) if options else None
             return chosen or self._if_expected(loader, count, frame, options, caller)
+        # Where both are left to the user, their defaults alone clash.
+        known = bool(options)
+        if not known and zeros:
+            options = tuple(one for one in WORKER_OPTIONS if self._on_by_default(loader, one, frame))
         if not options:
             return None
         if not zeros:
@@ -137,6 +141,8 @@ class WorkerOptions:
         default = self._default(loader, count, frame, _DEFAULTS if workers.kind == "none" else _DEFAULTS | {"class"})
         if default is not None:
             return self._by_default(default, options, caller)
+        if not known:
+            return None
         if count is None:
             return Clash(options, workers.kind == "none", "on some paths", None, caller)
         if workers.kind != "none":
@@ -159,33 +165,39 @@ class WorkerOptions:
             isinstance(value, External) and canonical(value.name).startswith("multiprocessing")
         )
 
-    def _on_by_default(self, loader: Loader, option: str, count: Expr, frame: Frame | None) -> bool:
+    def _on_by_default(self, loader: Loader, option: str, frame: Frame | None) -> bool:
         """Whether an option is on by default, independently of the worker count."""
-        found, given = loader.argument(option, frame), written(loader, option)
+        found, given = loader.argument(option, frame), self._given_as(loader, option, frame)
         known = [value for value in found.values if isinstance(value, Const)]
-        if found.absent or given is None or not known or not all(self._is_on(option, value) for value in known):
+        if found.absent or not given or not known or not all(self._is_on(option, value) for value in known):
             return False
-        # `persistent = count > 0` before the call depends on the count as much as in it.
-        site = self.world.call_site(loader.file, loader.call, frame)
-        steps = self.origins.expressions(given, site) if isinstance(given, Name) else ()
-        words = leaves(count, loader.file)
-        return not any(leaves(expr, loader.file) & words for expr in (given, *(one.expr for one in steps)))
+        words = set().union(*(leaves(count, site.file) for count, site in self._counts(loader, frame)))
+        for expr, site in given:
+            # `persistent = count > 0` before the call depends on the count as much as in it.
+            steps = self.origins.expressions(expr, site) if isinstance(expr, Name) else ()
+            if any(leaves(one, site.file) & words for one in (expr, *(step.expr for step in steps))):
+                return False
+        return True
 
     # Guards
 
     def _counts(self, loader: Loader, frame: Frame | None) -> list[tuple[Expr, Site]]:
         """The expressions of the worker count, as the call writes it or the mappings that it unpacks."""
+        return self._given_as(loader, "num_workers", frame)
+
+    def _given_as(self, loader: Loader, name: str, frame: Frame | None) -> list[tuple[Expr, Site]]:
+        """The expressions of an argument, as the call writes it or the mappings that it unpacks."""
         site = self.world.call_site(loader.file, loader.call, frame)
-        count = written(loader, "num_workers")
-        if count is not None:
-            return [(count, site)]
-        steps = (one for mapping, key in self._unpacked(loader, site) for one in self.origins.entry(mapping, key))
-        return [(one.expr, one.site) for one in steps]
+        expr = written(loader, name)
+        if expr is not None:
+            return [(expr, site)]
+        unpacked = self._unpacked(loader, site, name)
+        return [(one.expr, one.site) for mapping, key in unpacked for one in self.origins.entry(mapping, key)]
 
     @staticmethod
-    def _unpacked(loader: Loader, site: Site) -> Iterator[tuple[Actual, str]]:
-        """The mappings that the call unpacks, each with the key of the worker count."""
-        key = loader.api.names.get("num_workers", "num_workers")
+    def _unpacked(loader: Loader, site: Site, name: str = "num_workers") -> Iterator[tuple[Actual, str]]:
+        """The mappings that the call unpacks, each with the key of an argument."""
+        key = loader.api.names.get(name, name)
         unpacked = (one for one in loader.file.calls[loader.call].args if one.keyword == "**")
         return ((Actual(one.value, site, one.span), key) for one in unpacked)
 
@@ -268,7 +280,7 @@ class WorkerOptions:
         """The clash of an unknown worker count that the program itself compares with 0."""
         if count is None or not any(isinstance(one, Unknown) for one in loader.argument("num_workers", frame).values):
             return None
-        options = options or tuple(one for one in WORKER_OPTIONS if self._on_by_default(loader, one, count, frame))
+        options = options or tuple(one for one in WORKER_OPTIONS if self._on_by_default(loader, one, frame))
         test = expects_none(self.project, loader, count) if options else None
         if test is None:
             return None
