@@ -299,6 +299,10 @@ class Evaluator:
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:
                 return given
+        if isinstance(index, Constant) and isinstance(index.value, int):
+            transposed = iterating.column(expr, site)
+            if transposed is not None:
+                return transposed
         attributes = self.world.knowledge.in_dictionary(base, index, site)
         if attributes is not None:
             return attributes

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeGuard
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, Name, Opaque, Subscript, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    CallRef,
+    Clause,
+    Comprehension,
+    Constant,
+    Element,
+    Entered,
+    Name,
+    Opaque,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
-from dllint.inference.values import CHOSEN, UNKNOWN, Class, External, Function, Instance, Module, Site, Value, Values
+from dllint.inference.values import (
+    CHOSEN,
+    UNKNOWN,
+    Class,
+    Display,
+    External,
+    Function,
+    Instance,
+    Module,
+    Site,
+    Value,
+    Values,
+    Written,
+)
 from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
 
@@ -62,6 +89,34 @@ def element(world: Engine, expr: Subscript, site: Site) -> Element | None:
     None for anything else."""
     found = _simplified(world, expr, site, 0)
     return found if isinstance(found, Element) else None
+
+
+def column(expr: Subscript, site: Site) -> Values | None:
+    """Return the tuple with one part of each row that `zip(*rows)[1]` is, as it reads the names of `first, second =
+    zip(*rows)`, also through `list` and `map(list, ...)`; None for anything else."""
+    through, kind = expr.value, "tuple"
+    while isinstance(through, CallRef):
+        call = site.file.calls[through.index]
+        if call.func == Name("zip") and len(call.args) == 1 and call.args[0].keyword == "*":
+            return (Display(kind, Written(_parts(call.args[0].value, expr.index), site)),)
+        given = [one.value for one in call.args if one.keyword is None]
+        if call.func == Name("map") and len(given) == 2 and given[0] in (Name("list"), Name("tuple")):
+            kind = "list" if given[0] == Name("list") else "tuple"
+        elif call.func not in (Name("list"), Name("tuple")) or len(given) != 1:
+            return None
+        through = given[-1]
+    return None
+
+
+def _parts(rows: Expr, position: Expr) -> Comprehension:
+    """Return the list of one part of each row."""
+    if isinstance(rows, Comprehension) and rows.kind != "dict" and isinstance(rows.element, Tuple):
+        elements = rows.element.elements
+        number = position.value if isinstance(position, Constant) else None
+        known = isinstance(number, int) and not any(isinstance(one, Starred) for one in elements)
+        if known and number is not None and -len(elements) <= number < len(elements):
+            return replace(rows, kind="list", element=elements[number])
+    return Comprehension("list", None, Subscript(Element(rows), position), (Clause(Opaque(), rows, ()),))
 
 
 def of_iterator(world: Engine, value: Value) -> Values | None:

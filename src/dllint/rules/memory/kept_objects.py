@@ -112,9 +112,11 @@ def _have_named_fields(project: Project, value: Instance, attr: str, holder: Cla
 def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, held: Held) -> bool:
     """Whether workers look up the objects of an attribute, one or some for each item, and not as paths."""
     code, reading = project.item_code, held.reading
-    if reading is None and held.size is None and not _one_per_item(project, value, kept, holder):
+    by_item = _by_item(code, value, kept.attr, holder)
+    by_positions = not by_item and looked_up_by_positions(project, value, kept.attr, holder)
+    if reading is None and held.size is None and not by_positions and not _one_per_item(project, value, kept, holder):
         return False
-    by_item = _by_item(code, value, kept.attr, holder) or looked_up_by_positions(project, value, kept.attr, holder)
+    by_item = by_item or by_positions
     keyed = not by_item and _by_item(code, value, kept.attr, holder, "key")
     if keyed:
         texts_of_items = reading is not None and reading.kind in _TEXTS

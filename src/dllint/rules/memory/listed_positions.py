@@ -3,7 +3,7 @@ self.frames[number]`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Opaque, Slice, Subscript, Tuple
@@ -35,8 +35,12 @@ def looked_up_by_positions(project: Project, value: Instance, attr: str, holder:
 
 def _lists_of(run: ItemRun, item: Expr) -> Iterator[str]:
     """The attribute whose entry for the item, or a part of it, a loop iterates, where an entry is looked up by the
-    loop's variable: `for number in self.windows[index][:4]`."""
+    loop's variable: `for number in self.windows[index][:4]`. The loop may hand it to a function that looks it up."""
     key = item.index if isinstance(item, Subscript) else None
+    taken = set[int]()
+    while isinstance(key, Name) and key.id in run.handed and id(run) not in taken:
+        taken.add(id(run))
+        run, key = run.handed[key.id]
     if not isinstance(key, Name):
         return
     for target, iterable in run.loops:
@@ -77,21 +81,45 @@ def _counts(project: Project, kept: Kept, attr: str) -> bool:
     written = kept.store.value
     if written is None:
         return False
-    if any(_is_count(part, kept.file, attr) for part in walk(written, kept.file)):
+    if any(_is_count(part, kept.file, attr, frozenset()) for part in walk(written, kept.file)):
         return True
     if not isinstance(written, CallRef):
         return False
-    callees = project.world.calls.callees(kept.site.file, written.index, kept.site.frame)
-    return any(
-        _is_count(CallRef(call), one.file, attr)
-        for one in callees
-        if isinstance(one, Function)
-        for call in one.file.calls_of(one.scope)
-    )
+    world = project.world
+    for target in world.calls.targets(kept.site.file, written.index, kept.site.frame):
+        function, frame = target.function, target.frame
+        params = function.file.scopes[function.scope].params if frame is not None else ()
+        given = {
+            param.name
+            for param in params
+            if frame is not None
+            and (actual := world.parameters.bound(function, param.name, frame).actual) is not None
+            and isinstance(actual.expr, Attribute)
+            and actual.expr.attr == attr
+        }
+        calls = function.file.calls_of(function.scope)
+        if any(_is_count(CallRef(call), function.file, attr, _sizes(function, attr, given)) for call in calls):
+            return True
+    return False
 
 
-def _is_count(expr: Expr, file: SourceFile, attr: str) -> bool:
+def _sizes(function: Function, attr: str, given: Set[str]) -> Set[str]:
+    """The names in a function for an attribute, those that it is `given` under, and those of its length."""
+    names = set(given)
+    for event in function.file.scopes[function.scope].events_of("assign"):
+        made = event.value
+        if isinstance(event.target, Name) and isinstance(made, CallRef):
+            call = function.file.calls[made.index]
+            if call.func == Name("len") and any(_is_of(one.value, attr, given) for one in call.args):
+                names.add(event.target.id)
+    return names
+
+
+def _is_count(expr: Expr, file: SourceFile, attr: str, names: Set[str]) -> bool:
     if not isinstance(expr, CallRef) or last_name(file.calls[expr.index].func) not in _COUNTING:
         return False
-    parts = [part for one in file.calls[expr.index].args for part in walk(one.value, file)]
-    return any(isinstance(part, Attribute) and part.attr == attr for part in parts)
+    return any(_is_of(part, attr, names) for one in file.calls[expr.index].args for part in walk(one.value, file))
+
+
+def _is_of(expr: Expr, attr: str, names: Set[str]) -> bool:
+    return (isinstance(expr, Attribute) and expr.attr == attr) or (isinstance(expr, Name) and expr.id in names)

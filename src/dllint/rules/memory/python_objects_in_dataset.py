@@ -72,7 +72,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
                 use = Use(finding, project.loader_place(loader), rank, places, methods)
-                causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
+                statement = kept.store.event.span
+                keys = (kept.file.path, kept.owner, kept.attr), (kept.file.path, kept.owner, statement)
+                causes.add(use, *keys, *_read_once(kept, held))
         reading = records_given(project, loader) if project.regimes(loader) else None
         argument = dataset_argument(loader) if reading is not None else None
         if reading is not None and argument is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Starred, Subscript, Tuple
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, Element, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import fields, limits
 from dllint.inference.all_entries import inside
 from dllint.inference.answers import Table
 from dllint.inference.entries import Change
+from dllint.inference.iteration import element
+from dllint.inference.origins import Step
 from dllint.inference.values import (
     NONE,
     Class,
@@ -35,6 +37,7 @@ from dllint.project.kept_values import Kept
 from dllint.project.path_use import used_as_path
 from dllint.project.record_fields import fields_taken
 from dllint.rules.memory.derived_lists import Mapped, lists_behind
+from dllint.rules.memory.listed_positions import looked_up_by_positions
 from dllint.rules.memory.objects_made_in_loops import MadeInLoops, stays_empty
 from dllint.rules.memory.record_shapes import RecordShapes
 from dllint.rules.memory.row_parts import PATH, Uses, used_parts
@@ -64,7 +67,8 @@ class RecordsPerItem:
     def filled(self, value: Instance, kept: Kept, holder: Class) -> _Place | None:
         """Where an attribute gets its records; None if it may hold anything else, paths above all."""
         code = self.project.item_code
-        if not code.indexed(value, kept.attr, holder):
+        by_positions = not code.indexed(value, kept.attr, holder)
+        if by_positions and not looked_up_by_positions(self.project, value, kept.attr, holder):
             return None
         known = [one for held in kept.values for one in lists_behind(self.world, held)]
         known = [one for one in known if not isinstance(one, (Const, Unknown))]
@@ -73,6 +77,8 @@ class RecordsPerItem:
         places = [self._place(one, 0) for one in known]
         if not places or not all(places):
             return None
+        if by_positions:
+            return places[0] if all(map(self._has_many_entries, known)) else None
         # What a dict has under the key of an item may be its number.
         lists = all(isinstance(one, Display) or self.mapped.results(one) for one in known)
         texts = lists and named_as_text(code, value, kept.attr, holder)
@@ -91,9 +97,10 @@ class RecordsPerItem:
             return None
         paths = any(PATH in kinds for kinds in parts.values()) or used_as_path(code, value, kept.attr, holder)
         others = [part for part, kinds in parts.items() if part and PATH not in kinds]
-        # Beside a path, a tuple hardly holds more than labels.
-        labelled = not code.read_by_name(value, kept.attr, holder) or (
-            len(others) < _FEW and not all(map(self._has_many_entries, known))
+        # Beside a path, a tuple of a few parts hardly holds more than labels.
+        labelled = len(others) < WIDE and (
+            not code.read_by_name(value, kept.attr, holder)
+            or (len(others) < _FEW and not all(map(self._has_many_entries, known)))
         )
         taken = fields_taken(code, value, kept.attr, holder)
         nested = len(taken) >= WIDE and any(len(key) > 1 for key in taken)
@@ -180,7 +187,7 @@ class RecordsPerItem:
         added = list(self._put_in(value, depth))
         if isinstance(value, Instance) and not added:
             return self._place(value, depth) is not None
-        return bool(added) and all(self._is_record(expr, site) for expr, site in added)
+        return bool(added) and all(self._is_record(expr, site, depth) for expr, site in added)
 
     def _put_in(self, value: Value, depth: int) -> Iterator[tuple[Expr, Site]]:
         """What a container gets, or a function returns for each element of it, and where."""
@@ -207,7 +214,7 @@ class RecordsPerItem:
                     if isinstance(one, (Display, Mapping)):
                         yield from self._added(one, depth + 1)
 
-    def _is_record(self, expr: Expr, site: Site) -> bool:
+    def _is_record(self, expr: Expr, site: Site, depth: int) -> bool:
         written = as_display(expr, site.file)
         if isinstance(written, (Tuple, List)):
             numbers = sum(self.in_loops.is_number(one, site) for one in written.elements)
@@ -218,16 +225,46 @@ class RecordsPerItem:
             return len(written.items) > 1
         if isinstance(written, CallRef) and gives_tokens(site.file.calls[written.index]):
             return True
-        if isinstance(written, CallRef) and self._returns_dict(written, site):
+        if isinstance(written, CallRef) and (self._returns_dict(written, site) or self._returns_tokens(written, site)):
             return True
         # A function that gives None for some items makes records of the others.
         values = [one for one in self.world.values.evaluate(expr, site) if one != NONE]
-        return bool(values) and all(self._is_made_of_parts(one) for one in values)
+        if values and all(self._is_made_of_parts(one) for one in values):
+            return True
+        held = self._list_of(expr, site)
+        return bool(held) and all(self._holds_records(one, depth + 1) for one in held)
+
+    def _list_of(self, expr: Expr, site: Site) -> list[Value]:
+        """The lists that an expression is an element of: a loop's variable, or a part of what it unpacks."""
+        if isinstance(expr, Name):
+            steps = [one for one in self.mapped.origins.expressions(expr, site) if isinstance(one, Step)]
+            if len(steps) != 1:
+                return []
+            expr, site = steps[0].expr, steps[0].site
+        if isinstance(expr, Subscript):
+            expr = element(self.world, expr, site) or expr
+        if not isinstance(expr, Element):
+            return []
+        values = self.world.values.evaluate(expr.value, site)
+        return [one for held in values for one in lists_behind(self.world, held)]
 
     def _returns_dict(self, expr: CallRef, site: Site) -> bool:
         """Whether a function of the project returns what it puts several named entries into: `row["boxes"] = boxes`."""
         callees = self.world.calls.callees(site.file, expr.index, site.frame)
         return bool(callees) and all(isinstance(one, Function) and _returns_entries(one) for one in callees)
+
+    def _returns_tokens(self, expr: CallRef, site: Site) -> bool:
+        """Whether a function of the project returns the tokens of a text: `return tokenizer.encode(file.read())`."""
+        callees = self.world.calls.callees(site.file, expr.index, site.frame)
+        returned = [
+            (event.value, one.file)
+            for one in callees
+            if isinstance(one, Function)
+            for event in one.file.scopes[one.scope].events_of("return")
+        ]
+        return bool(returned) and all(
+            isinstance(value, CallRef) and gives_tokens(file.calls[value.index]) for value, file in returned
+        )
 
     def _is_plain(self, value: Instance) -> bool:
         """Whether an object is a mere record: its class declares its fields or has no methods but special ones, it was
