@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, List, Name, Tuple
 from dllint.inference import limits
+from dllint.inference.answers import Table
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -45,6 +46,7 @@ class Configurations:
         self.world = world
         self._registered: dict[str, dict[Value, None]] | None = None
         self._settings: dict[str, frozenset[object]] = {}
+        self._parts: Table[Values] = {}
         self._bases: dict[tuple[str, int], tuple[SourceFile, int]] | None = None
 
     def loaders(self) -> Iterator[tuple[SourceFile, int, str]]:
@@ -78,15 +80,30 @@ class Configurations:
             return values
         return union(self._objects(one) or (one,) for one in values)
 
-    def parts(self, value: Value, depth: int = 0) -> Values:
+    def parts(self, value: Value) -> Values:
         """Return the value itself, or the contents of a container, with described objects in the place of dicts."""
-        if not isinstance(value, (Display, Mapping)) or not self._classes() or limits.CONTAINER_DEPTH.exceeded(depth):
+        if not isinstance(value, (Display, Mapping)) or not self._classes():
             return self.world.mappings.flattened(value)
-        if objects := self._objects(value):
-            return objects
-        if isinstance(value, Mapping) or value.kind == "generator":
-            return self.world.mappings.flattened(value)
-        return union(self.parts(one, depth + 1) for one in self.world.mappings.elements(value))
+        return self.world.memory.remember(self._parts, value, lambda: self._find_parts(value), ())
+
+    def _find_parts(self, value: Value) -> Values:
+        groups: list[Values] = []
+        seen: set[Value] = {value}
+        level: list[Value] = [value]
+        depth = 0
+        while level:
+            inner: dict[Value, None] = {}
+            for one in level:
+                if objects := self._objects(one):
+                    groups.append(objects)
+                elif isinstance(one, Display) and one.kind != "generator" and not limits.CONTAINER_DEPTH.exceeded(depth):
+                    inner.update(dict.fromkeys(self.world.mappings.elements(one)))
+                else:
+                    groups.append(self.world.mappings.flattened(one))
+            level = [one for one in inner if one not in seen]
+            seen.update(level)
+            depth += 1
+        return union(groups)
 
     def inherited(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
         """Return the arguments of a call of `dict`, with those that it leaves to the entry of the same name in a base

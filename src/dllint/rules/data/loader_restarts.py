@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
@@ -18,6 +20,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
+from dllint.inference.edges import Caller
 from dllint.inference.values import Class, Const, External, Function, Instance, Values
 from dllint.libraries.index import MAKERS, READERS, canonical
 from dllint.libraries.records import reads_file
@@ -26,6 +29,7 @@ from dllint.linking.expressions import names_in, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.rules.data.sameness import Sameness
+from dllint.rules.data.training_functions import TrainingFunctions
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -107,6 +111,7 @@ class Restarts:
         self.project = project
         self.world = project.world
         self.sameness = Sameness(project.world)
+        self.training = TrainingFunctions(project.world, self.sameness)
 
     def restarts(self) -> Iterator[Restart]:
         """Every loader that starts again in every iteration of a loop without depending on what the loop changes."""
@@ -215,28 +220,29 @@ class Restarts:
             if kind and costs and all(self.sameness.stays(file, call.scope, loop, one.value) for one in call.args):
                 yield Restart(kind, file, loader.call, file.facts.regions[loop], loader, file, dataset, whole)
             return
-        if (
-            not loader.workers().possible
-            or not self._is_unconditional(file, call.region)
-            or not self.sameness.depends_on_arguments(loader)
-        ):
+        if not loader.workers().possible or not self._is_unconditional(file, call.region):
             return
-        # A function that reads its loader to the end, such as an evaluation, makes it for itself.
+        # A function that reads its loader to the end, such as an evaluation, makes it for itself, unless it trains.
         made = self.world.values.returned(Function(file, call.scope), None)
         if not any(one.file is file and one.call == loader.call for one in self._wrapped(made)):
-            return
-        for caller in self.world.calls.callers(Function(file, call.scope)):
+            yield from islice(self._in_epochs(loader, partial(self.training.makes_the_same, loader)), 1)
+        elif self.sameness.depends_on_arguments(loader):
+            yield from self._in_epochs(loader, self._gets_the_same)
+
+    def _in_epochs(self, loader: Loader, same: Callable[[Caller, int], bool]) -> Iterator[Restart]:
+        """The restarts of a loader whose function is called in a loop over epochs that makes the `same` each time."""
+        for caller in self.world.calls.callers(Function(loader.file, loader.file.calls[loader.call].scope)):
             if caller.call < 0 or caller.guessed:
                 continue
             around, at = caller.file, caller.file.calls[caller.call]
             loop = self._always_in(around, at.region, at.scope)
             kind = "" if loop is None else self._kind(around, at.scope, loop, caller.call)
-            if (
-                loop is not None
-                and kind == "epoch"
-                and all(self.sameness.stays(around, at.scope, loop, one.value) for one in at.args)
-            ):
+            if loop is not None and kind == "epoch" and same(caller, loop):
                 yield Restart(kind, around, caller.call, around.facts.regions[loop], loader, around)
+
+    def _gets_the_same(self, caller: Caller, loop: int) -> bool:
+        at = caller.file.calls[caller.call]
+        return all(self.sameness.stays(caller.file, at.scope, loop, one.value) for one in at.args)
 
     def _wrapped(self, values: Values) -> Iterator[Instance]:
         """The objects among some values, and what those of the project are given: `PrefetchLoader(loader)`."""
