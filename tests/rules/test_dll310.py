@@ -395,4 +395,20 @@ def train(model):
 """,
 }
 
+KEPT = ("loss.backward(retain_graph=True)", "losses.append(loss)")
+FOUND["a mean of the list under the name of the loss"] = loop(
+    LOSS, BACKWARD, "losses.append(loss)  # DLL310", before="losses = []", after="loss = sum(losses) / len(losses)"
+)
+SILENT |= {
+    "a backward pass from the mean of the list": loop(
+        LOSS, *KEPT, before="losses = []", after="torch.stack(losses).mean().backward()"
+    ),
+    "a backward pass from a name of it": loop(
+        LOSS,
+        *KEPT,
+        before="losses = []",
+        after="whole = torch.stack(losses).mean()\n    if args.second:\n        whole.backward()",
+    ),
+    "a backward pass by an engine": loop(LOSS, *KEPT, before="losses = []", after="scaler.backward(sum(losses))"),
+}
 test_found, test_silent = in_one_file("DLL310", FOUND, SILENT, HEAD)

@@ -303,10 +303,12 @@ class KeptGraphs:
             flow.follow(event)
 
     def _outlives(self, file: SourceFile, scope: int, container: Expr, loop: int) -> bool:
-        """Whether a container or a sum exists before the loop, or is made where there is none yet, and no iteration
-        replaces it or starts a backward pass from it."""
+        """Whether a container or a sum exists before the loop, or is made where there is none yet, no iteration
+        replaces it, and no backward pass starts from it."""
         *_, root = around(container)
         if not isinstance(root, Name) or any(one.loss == container for one in file.derived(backward_passes, scope)):
+            return False
+        if _starts_from(file, scope, container):
             return False
         for event in file.scopes[scope].events:
             if event.target is None or not file.encloses(loop, event.region) or isinstance(event.detail, Operator):
@@ -331,6 +333,26 @@ class KeptGraphs:
             if isinstance(value, Instance) and not isinstance(value.of, External):
                 return False
         return True
+
+
+def _starts_from(file: SourceFile, scope: int, container: Expr) -> bool:
+    """Whether a backward pass starts from what a call makes of a container: `torch.stack(losses).mean().backward()`,
+    also by a name."""
+    assigned = [one for one in file.scopes[scope].events_of("assign") if isinstance(one.target, Name)]
+    for index in (one for name in STARTS for one in file.facts.called.get(name, ())):
+        start = file.calls[index]
+        if start.scope != scope or not isinstance(start.func, Attribute):
+            continue
+        todo, seen = [start.func.value, *(one.value for one in start.args[:1])], set[str]()
+        for expr in todo:
+            for part in walk(expr, file):
+                if isinstance(part, CallRef) and any(one.value == container for one in file.calls[part.index].args):
+                    return True
+                if isinstance(part, Name) and part.id not in seen:
+                    seen.add(part.id)
+                    before = [one for one in assigned if one.target == part and one.span.start < start.statement.start]
+                    todo += [one.value for one in before[-1:] if one.value is not None]
+    return False
 
 
 def _is_value_of(target: Expr, expr: Expr, file: SourceFile) -> bool:
