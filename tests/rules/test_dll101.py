@@ -1041,3 +1041,38 @@ def test_the_start_method_is_set_under_another_name(told: Callable[..., Any]) ->
     text = NAMED.replace("LAUNCH", 'choose = mp.set_start_method\n    choose("spawn")\n    train(0, rows)')
     (finding,) = told({"train.py": text}, select=["DLL101"])
     assert finding.message == "program"
+
+
+def test_a_loader_in_a_tuple_is_not_only_asked(findings: Callable[..., Any]) -> None:
+    files = {
+        "data.py": "from torch.utils.data import DataLoader\n\n\ndef loaders(rows, workers):\n"
+        "    loader = DataLoader(rows, num_workers=workers)\n    return (loader,)\n",
+        "train.py": """\
+import torch
+from data import loaders
+
+
+class Trainer:
+    def __init__(self, rank, config):
+        self.train, self.val = self.both(config)
+
+    def both(self, config):
+        train = loaders([1], config["workers"])
+        val = loaders([2], config["workers"])
+        return train, val
+
+    def run(self):
+        for parts in zip(*self.train):
+            print(parts)
+
+
+def main(rank, config):
+    Trainer(rank, config).run()
+
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(main, args=({},))
+""",
+    }
+
+    assert findings(files, select=["DLL101"]) == {("data.py", 5, "DLL101")}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Tuple
 from dllint.facts.schema import Event, Expr
-from dllint.inference.values import Function, Instance, Site
+from dllint.inference.values import Function, Instance, Site, Unknown
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
@@ -106,6 +106,10 @@ def _parts(expr: Expr) -> Iterator[tuple[Expr, Expr | None]]:
 
 
 def _is(world: World, loader: Loader, name: Name, site: Site) -> bool:
-    """Whether a variable may hold the loader."""
+    """Whether a variable may hold the loader, or a container with it."""
     values = world.values.evaluate(name, site)
-    return any(isinstance(one, Instance) and one.file is loader.file and one.call == loader.call for one in values)
+    return any(
+        isinstance(one, Unknown) or (isinstance(one, Instance) and one.file is loader.file and one.call == loader.call)
+        for value in values
+        for one in (value, *world.mappings.flattened(value))
+    )
