@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from dllint.facts.nodes import CallRef
 from dllint.inference.values import CHOSEN, Class, External, Instance, Mapping, Value
@@ -42,25 +43,63 @@ def many_objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, H
         kept, holder = keeping.kept, keeping.holder.of
         if not keeping.initial or not isinstance(holder, Class):
             continue
-        arrays, records = project.arrays, project.ask(Records)
-        collected = project.collected.many(kept.values)
+        contents = project.ask(_Contents).of(kept)
+        collected = contents.collected
         of_arrays = collected is not None and not _may_be_objects(project, collected)
         if of_arrays and not _are_beside(project, value, kept, holder):
             continue
-        table = kept_table(records, kept)
-        if table is not None and reads_texts(project, value, kept, holder):
-            yield keeping, table
+        if contents.table is not None and reads_texts(project, value, kept, holder):
+            yield keeping, contents.table
             continue
         of_records = any(ask(value, kept.attr, holder) for ask in (code.has_fields, code.has_attributes))
-        if not of_records and arrays.kept(kept.values, kept.store.value, kept.site):
+        if not of_records and contents.array is not None:
             continue
-        held = records.kept(kept)
+        held = contents.held
         known = held is not None and not _is_unclear(project, value, kept, holder, held, collected)
         if not known:
             # Whatever a pickle holds, records that the program makes of it are known by how they are made.
             held = _made(project, value, kept, holder)
         if held is not None and (not known or _looked_up(project, value, kept, holder, held)):
             yield keeping, held
+
+
+class _Content:
+    """What an attribute holds, whichever dataset reads it."""
+
+    def __init__(self, project: Project, kept: Kept) -> None:
+        self._project = project
+        self._kept = kept
+
+    @cached_property
+    def collected(self) -> Array | None:
+        return self._project.collected.many(self._kept.values)
+
+    @cached_property
+    def table(self) -> Held | None:
+        return kept_table(self._project.ask(Records), self._kept)
+
+    @cached_property
+    def array(self) -> Array | None:
+        return self._project.arrays.kept(self._kept.values, self._kept.store.value, self._kept.site)
+
+    @cached_property
+    def held(self) -> Held | None:
+        return self._project.ask(Records).kept(self._kept)
+
+
+class _Contents:
+    """What the attributes of a project hold: an object inside many datasets is looked into once."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[int, _Content] = {}
+
+    def of(self, kept: Kept) -> _Content:
+        # By identity, as a hash would walk through all values. The content refers to it, so its number stays its own.
+        found = self._known.get(id(kept))
+        if found is None:
+            found = self._known[id(kept)] = _Content(self._project, kept)
+        return found
 
 
 def reads_texts(project: Project, value: Instance, kept: Kept, holder: Class) -> bool:
