@@ -96,7 +96,9 @@ class Configurations:
             for one in level:
                 if objects := self._objects(one):
                     groups.append(objects)
-                elif isinstance(one, Display) and one.kind != "generator" and not limits.CONTAINER_DEPTH.exceeded(depth):
+                elif (
+                    isinstance(one, Display) and one.kind != "generator" and not limits.CONTAINER_DEPTH.exceeded(depth)
+                ):
                     inner.update(dict.fromkeys(self.world.mappings.elements(one)))
                 else:
                     groups.append(self.world.mappings.flattened(one))
