@@ -332,3 +332,30 @@ def main(rows):
 def test_rows_of_what_may_be_texts(statement: str, found: bool, findings: Callable[..., Any]) -> None:
     codes = findings({"demo.py": ROWS_OF_TEXTS.replace("STATEMENT", statement)}, select=["DLL306"])
     assert bool(codes) is found
+
+
+COUNTED = """\
+from torch.utils.data import DataLoader
+
+
+def run(rows, net):
+    kept, count = {}, -1
+    for images in DataLoader(rows, num_workers=4):
+        LINES
+    return kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (("count += 1", "kept[count] = images.cpu()"), True),
+        (("count += 1", 'kept[count] = {"images": images.detach(), "result": net(images)}'), True),
+        (("kept[count] = images.cpu()",), False),
+        (('kept["last"] = images.cpu()',), False),
+    ],
+)
+def test_under_a_number_that_the_loop_counts(lines: tuple[str, ...], found: bool, findings: Callable[..., Any]) -> None:
+    text = COUNTED.replace("LINES", "\n        ".join(lines))
+
+    assert bool(findings({"train.py": text}, select=["DLL306"])) is found

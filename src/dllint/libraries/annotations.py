@@ -20,6 +20,7 @@ _KITS = {
 _LISTING = {"pycocotools.coco.COCO": ("loadAnns", "loadImgs"), "lvis.LVIS": ("load_anns", "load_imgs")}
 """Methods that return a new list of the same records."""
 
+KITS = frozenset(_KITS)
 HELD = frozenset(f"{kit}().{part}" for kit, parts in _KITS.items() for part in parts)
 """Attributes whose value is a list or dict of records, by name."""
 NUMBERED = frozenset(f"{kit}().{part}" for kit in _LISTING for part in _KITS[kit] if part != "dataset")

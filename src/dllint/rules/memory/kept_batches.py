@@ -279,6 +279,7 @@ class _Loop(Body):
             bind(self, self.event.target, self.event.value)
             if not self.whole and not self.parts:
                 return
+        self.counters |= self._counters()
         found: list[tuple[Body, Kept]] = []
         for event in self.statements():
             found += ((self, one) for one in self.kept(event))

@@ -28,6 +28,7 @@ from dllint.inference.answers import Table
 from dllint.inference.iteration import element
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
+    Class,
     Display,
     External,
     Function,
@@ -39,6 +40,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries.annotations import KITS
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, PARTING, SPLITTING
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS, MAKING, NO_COLUMNS, is_frame_by_call
@@ -435,8 +437,13 @@ class Readings(ABC):
         return replace(reading, level=reading.level + 1, seen=True)
 
     def of_instance(self, value: Instance) -> Reading | None:
-        if not isinstance(value.of, External) or value.file is None or value.call < 0:
+        if value.file is None or value.call < 0:
             return None
+        if isinstance(value.of, Class):
+            # A class of the project that extends one of a development kit keeps the annotations as that does.
+            kits = (form(name) for one in self.world.hierarchy.externals(value.of) if (name := canonical(one)) in KITS)
+            found = next(kits, None)
+            return None if found is None else Reading(*found, value.file, value.call)
         name = canonical(value.of.name)
         found = form(name)
         if found is None or (name.startswith("pandas.DataFrame") and not self._is_of_data(value)):
