@@ -57,6 +57,19 @@ def train(path, dataset):
     settings = dict(workers=config.data.get("workers_per_gpu", 1), seed=config.seed)
     return build(dataset, **dict(settings, **config.data.get("loader", {})))
 """,
+    "an object that seeds by lhotse": """
+from lhotse.utils import fix_random_seed
+
+class Start:
+    def __init__(self, seed):
+        self.seed = seed
+
+    def __call__(self, number):
+        fix_random_seed(self.seed + number)  # DLL603
+
+def build(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=Start(5))
+""",
     "a constant of the module": "SEED = 3\ndef start(worker_id):\n    torch.manual_seed(SEED)  # DLL603\n" + LOADER,
     "by keyword": "def start(worker_id):\n    np.random.seed(seed=7 + worker_id)  # DLL603\n" + LOADER,
     "the number by another name": "def start(n):\n    s = 1000 + int(n)\n    random.seed(s)  # DLL603\n" + LOADER,
