@@ -29,6 +29,7 @@ def newest(root: Path, **files: str) -> str:
         ("torch>=1.10,<2.0", "3.11"),
         ("torch~=2.4.0", "3.12"),
         ("torch==1.13.1 --hash=sha256:00", "3.11"),
+        ("torch==1.7.1+cu110 torchaudio==0.7.2 -f https://download.pytorch.org/whl/torch_stable.html", "3.9"),
         ("torch==1.7.1", "3.9"),
         ("torch==0.4.1", "3.7"),
         ("torch==1.0.1.post2", "3.7"),
@@ -164,6 +165,13 @@ NEW = "dependencies:\n  - python=3.14\n"
 )
 def test_the_projects_of_a_repository_are_alternatives(tmp_path: Path, files: dict[str, str], python: str) -> None:
     assert newest(tmp_path, **files) == python
+
+
+def test_a_readme_that_contradicts_the_image_counts_for_nothing(tmp_path: Path) -> None:
+    image = "FROM nvidia/cuda:9.1-runtime-ubuntu16.04\nRUN conda install -y pytorch=0.4.1 cuda91 -c pytorch\n"
+    badge = "![Python 2.7](https://img.shields.io/badge/python-2.7-green.svg)\n"
+
+    assert newest(tmp_path, Dockerfile=image, README__md=badge) == "3.7"
 
 
 def test_a_chosen_target_and_isolated_mode_are_not_narrowed(tmp_path: Path) -> None:

@@ -228,8 +228,8 @@ def _specifier(text: str) -> str:
     if text[:1].isdigit() or (text.startswith("=") and not text.startswith("==")):
         found = _PLAIN.match(text.lstrip("= "))
         return f"=={found[0]}.*" if found is not None else ""
-    # Options of pip follow: "--hash=…", "-f …".
-    text = re.split(r"\s-", text, maxsplit=1)[0].strip()
+    # Options of pip follow, "--hash=…", "-f …", or more packages, as in a command.
+    text = re.split(r"\s+(?=-|[A-Za-z])", text, maxsplit=1)[0].strip()
     # The part behind "+" names a build of the same release, and "=py38_0" a build of conda.
     return re.sub(r"(?<=\d)=[^=,]*|\+[\w.]+", "", text)
 

@@ -54,7 +54,7 @@ BUILDS: dict[str, dict[int, tuple[int, tuple[Python, ...]]]] = {
 
 def installable(root: str, pythons: tuple[Python, ...], stated: bool, advised: bool = True) -> tuple[Python, ...]:
     """Return those of the given Python versions that a project can be installed on; all of them if the files rule out
-    each one.
+    each one. A README that contradicts the other files counts for nothing.
 
     Args:
         root: the directory whose files declare what the project needs. Where they declare nothing, the files of its
@@ -65,13 +65,20 @@ def installable(root: str, pythons: tuple[Python, ...], stated: bool, advised: b
             image, and the README of a project without dependencies of its own.
         advised: whether what a README says counts, too.
     """
+    usable = _usable(root, pythons, stated, advised)
+    if not usable and advised:
+        usable = _usable(root, pythons, stated, False)
+    return usable or pythons
+
+
+def _usable(root: str, pythons: tuple[Python, ...], stated: bool, advised: bool) -> tuple[Python, ...]:
     found = _declared(root, advised)
     tests = _tests(found, stated)
     if not tests and all(one.kind in _IN_PASSING for one in found):
         # A repository of several projects, each of which may be what runs.
         parts = [_tests(part, stated) for folder in folders_of(root) if (part := _declared(folder, advised))]
-        return tuple(one for one in pythons if not parts or any(_passes(part, one) for part in parts)) or pythons
-    return tuple(one for one in pythons if _passes(tests, one)) or pythons
+        return tuple(one for one in pythons if not parts or any(_passes(part, one) for part in parts))
+    return tuple(one for one in pythons if _passes(tests, one))
 
 
 def _declared(root: str, advised: bool) -> list[Declared]:
