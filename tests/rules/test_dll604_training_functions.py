@@ -26,6 +26,7 @@ class Trainer:
                 if is_train:
                     model.zero_grad()
                     loss.backward()
+                    self.steps += int(len(x))
         for epoch in range(config.max_epochs):
             run_epoch("train", epoch_num=epoch)  # DLL604
             if self.test_dataset is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import CallRef, List, Name, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Caller
 from dllint.inference.values import Function
@@ -63,7 +63,8 @@ def _read_by(loader: Loader) -> list[Expr]:
     while size < len(names):
         size = len(names)
         for event in file.scopes[call.scope].events_of("assign"):
-            if event.target is not None and event.value is not None and names & names_in(event.target, file):
+            bound = event.target.elements if isinstance(event.target, (List, Tuple)) else (event.target,)
+            if event.value is not None and any(isinstance(one, Name) and one.id in names for one in bound):
                 if event.value not in found:
                     found.append(event.value)
                 names |= names_in(event.value, file)
