@@ -392,6 +392,26 @@ def train(model, path):
 """,
 }
 
+LASTING = """
+class Lasting(DataLoader):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        {kept} = super().__iter__()
+
+    def __iter__(self):
+        for _ in range(len(self)):
+            yield next(self.iterator)
+
+def train(dataset, model):
+    loader = Lasting(dataset, num_workers=2, multiprocessing_context="spawn"){mark}
+    for epoch in range(9):
+        for batch in loader:
+            model(batch).backward()
+"""
+FOUND["a class that makes its iterator in each epoch"] = LASTING.replace("next(self.iterator)", "0").format(
+    kept="first", mark="  # DLL612"
+)
+SILENT["a class that keeps its iterator"] = LASTING.format(kept="self.iterator", mark="")
 test_found, test_silent = in_one_file("DLL612", FOUND, SILENT, HEAD)
 test_found_in_frameworks, test_silent_in_frameworks = in_one_file(
     "DLL612", FOUND_IN_FRAMEWORKS, SILENT_IN_FRAMEWORKS, FRAMEWORKS

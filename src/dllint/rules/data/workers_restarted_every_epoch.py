@@ -29,7 +29,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if loader.flag("persistent_workers") is not False or not loader.workers().possible:
             continue
         regime = next((one for one in project.regimes(loader) if _is_slow(one)), None)
-        if regime is None or _is_better_so(project, loader):
+        if regime is None or project.ask(Stores).keeps_iterator(loader) or _is_better_so(project, loader):
             continue
         message, epochs = _epochs(project, loader)
         if not epochs:

@@ -52,16 +52,15 @@ class Stores:
         """Why the loader's workers persist through all epochs, as text; None if they do not."""
         if loader.flag("persistent_workers"):
             return "`persistent_workers=True`"
-        cls = loader.cls
-        if cls is not None and self._keeps_iterator(cls):
-            return f"`{cls.name}` keeps its iterator"
+        if loader.cls is not None and self.keeps_iterator(loader):
+            return f"`{loader.cls.name}` keeps its iterator"
         if self._iterator_kept(loader):
             return "the iterator of this DataLoader is kept"
         return None
 
-    def _keeps_iterator(self, cls: Class) -> bool:
-        """Whether a loader class keeps its iterator: `self.iterator = super().__iter__()` or `iter(…)`."""
-        for owner in self.world.hierarchy.line(cls):
+    def keeps_iterator(self, loader: Loader) -> bool:
+        """Whether the class of a loader keeps its iterator: `self.iterator = super().__iter__()` or `iter(…)`."""
+        for owner in self.world.hierarchy.line(loader.cls) if loader.cls is not None else ():
             if not isinstance(owner, Class):
                 continue
             for stores in self.world.stores.own_stores(owner).values():
