@@ -242,7 +242,43 @@ def run(data):
     "def run(data):\n    return list(Loader(data, num_workers=2))  # DLL306\n",
 }
 
+FOUND |= {
+    "zipped with rows": HEAD
+    + """
+def run(rows, lines, net):
+    kept = []
+    for (ids, images), line in zip(DataLoader(rows, num_workers=4), lines):
+        net(ids.cuda(), images.cuda())
+        kept.append(images.detach().cpu())  # DLL306
+    return kept
+""",
+    "counted, and zipped behind rows": HEAD
+    + """
+def run(rows, lines):
+    kept = []
+    for number, (line, images) in enumerate(zip(lines, DataLoader(rows, num_workers=4))):
+        kept.append(images.detach())  # DLL306
+    return kept
+""",
+}
+
 SILENT: dict[str, str] = {
+    "what is zipped with batches": HEAD
+    + """
+def run(rows, lines):
+    kept = []
+    for line, images in zip(lines, DataLoader(rows, num_workers=4)):
+        kept.append(line.detach())
+    return kept
+""",
+    "zipped batches of a loader without workers": HEAD
+    + """
+def run(rows, others):
+    kept = []
+    for first, second in zip(DataLoader(rows, num_workers=4), DataLoader(others)):
+        kept.append(second.detach())
+    return kept
+""",
     "a part whose name a later loop takes": loop(
         "name, row = x[0]\nkept.append(name)\nfor name in model:\n    print(name)",
         loader="DataLoader(data, num_workers=4, collate_fn=lambda rows: rows)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -226,23 +226,34 @@ def _is_whole(body: Body, kept: Kept) -> bool:
     return isinstance(kept.expr, Name) and kept.expr.id in body.whole
 
 
-def bind(body: Body, target: Expr, iterable: Expr) -> None:
-    """Record the names that a loop binds to a batch, or to parts of one."""
+def bind(body: Body, target: Expr, iterable: Expr, yields: Callable[[Expr], object] | None = None) -> None:
+    """Record the names that a loop binds to a batch, or to parts of one.
+
+    `yields` tells which of the arguments of `zip` yields the batches; without it none of them counts.
+    """
     call = body.file.calls[iterable.index] if isinstance(iterable, CallRef) else None
     last = last_name(call.func) if call is not None else None
     if last == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
         if isinstance(target.elements[0], Name):
             body.counters.add(target.elements[0].id)
-        bind(body, target.elements[1], Name(""))
+        counted = call.args[0].value if call is not None and call.args else Name("")
+        bind(body, target.elements[1], counted if _zips(counted, body.file) else Name(""), yields)
+    elif call is not None and last == "zip":
+        parts = target.elements if isinstance(target, (Tuple, List)) else ()
+        for part, argument in zip(parts, call.args, strict=False):
+            if yields is not None and argument.keyword is None and yields(argument.value):
+                bind(body, part, Name(""))
     elif call is not None and last in AROUND_ITERABLES and call.args:
-        bind(body, target, call.args[0].value)
-    elif last == "zip":
-        return
+        bind(body, target, call.args[0].value, yields)
     elif isinstance(target, Name):
         body.whole.add(target.id)
     elif isinstance(target, (Tuple, List)):
         body.parts.update(names_in(target, body.file))
         body.positions = {one.id: at for at, one in enumerate(target.elements) if isinstance(one, Name)}
+
+
+def _zips(expr: Expr, file: SourceFile) -> bool:
+    return isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) == "zip"
 
 
 class _Loop(Body):
@@ -275,8 +286,9 @@ class _Loop(Body):
         handing = self._handing()
         if not handing and not self._keeps():
             return
+        site = Site(self.file, self.scope, self.event.region, self.event.span.start, None)
         if self.taken is None:
-            bind(self, self.event.target, self.event.value)
+            bind(self, self.event.target, self.event.value, lambda part: self.batches.loaders(part, site))
             if not self.whole and not self.parts:
                 return
         self.counters |= self._counters()
@@ -288,7 +300,6 @@ class _Loop(Body):
                     found += self._in_callees(index)
         if not found:
             return
-        site = Site(self.file, self.scope, self.event.region, self.event.span.start, None)
         loaders = self.batches.loaders(self.event.value, site)
         for body, one in found if loaders else ():
             if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
