@@ -386,6 +386,67 @@ def test_what_needs_a_value_that_nothing_shows(told: Callable[..., Any], test: s
     assert finding.severity == severity
 
 
+MADE_FOR_A_VALUE = """\
+import argparse
+import json
+import sys
+
+import torch.multiprocessing as mp
+import yaml
+from torch.utils.data import DataLoader, Dataset
+
+
+class Step:
+    def __init__(self):
+        self.change = lambda x: x
+
+
+class Steps:
+    def __init__(self):
+        self.steps = [Step(), Step()]
+
+
+class Others(Steps):
+    def more(self):
+        return Step()
+
+
+class Rows(Dataset):
+    def __init__(self, config):
+        self.steps = None
+        if config["steps"] == "all":
+            self.steps = Steps()
+
+    def __getitem__(self, index):
+        return index
+
+
+def work(rank):
+    config = {config}
+    for batch in DataLoader(Rows(config), num_workers=4):
+        print(batch)
+
+
+if __name__ == "__main__":
+    mp.spawn(work)
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "severity"),
+    [
+        pytest.param("json.load(open(sys.argv[1]))", "warning", id="of a file that only the run knows"),
+        pytest.param('yaml.safe_load(open("steps.yaml"))', "error", id="of a file that has it"),
+        pytest.param('{"steps": sys.argv[1]}', "warning", id="of the command line"),
+        pytest.param('{"steps": "all"}', "error", id="of the program"),
+    ],
+)
+def test_what_is_made_for_a_value_that_nothing_shows(told: Callable[..., Any], config: str, severity: str) -> None:
+    files = {"steps.yaml": "steps: all\n", "train.py": MADE_FOR_A_VALUE.replace("{config}", config)}
+    (finding,) = told(files, select=["DLL201"])
+    assert finding.severity == severity
+
+
 def test_a_defect_in_a_branch_for_a_value_that_nothing_shows(told: Callable[..., Any]) -> None:
     text = """
 class Rows(Dataset):

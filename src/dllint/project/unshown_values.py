@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BoolOp, Compare, Constant, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.finding import Finding, Place
-from dllint.inference.values import UNKNOWN, Const, Site
+from dllint.inference import limits
+from dllint.inference.origins import Origins
+from dllint.inference.values import UNKNOWN, Class, Const, External, Instance, Site, Value
+from dllint.libraries.index import READERS, canonical
 from dllint.project.unchosen_paths import place_around
 from dllint.span import Span
 
@@ -21,18 +24,24 @@ class UnshownValues:
 
     def __init__(self, project: Project) -> None:
         self.world = project.world
+        self._origins = Origins(project.world)
         self._loaders = {(loader.file.path, loader.span) for loader in project.loaders}
 
     def condition(self, finding: Finding) -> Place | None:
         """The test that has to hold for a defect, of a value that is unknown and that nothing shows to be the one asked
-        for; None if there is none around the defect, a call of its trace, or all of its loaders."""
+        for; None if there is none around the defect, a call of its trace, all of its loaders, or all calls that
+        construct the object whose code has the defect."""
         places = [(finding.path, finding.span), *((one.path, one.span) for one in finding.trace)]
         loaders = [(one.path, one.span) for one in finding.related if (one.path, one.span) in self._loaders]
         around = [self._around(*place) for place in loaders]
         on_the_way = filter(None, (self._around(*place) for place in places))
-        return next(on_the_way, None) or (around[0] if around and None not in around else None)
+        found = next(on_the_way, None) or (around[0] if around and None not in around else None)
+        made = self._around_makers(finding.path, finding.span, 0) if found is None else []
+        return found or (made[0] if made and None not in made else None)
 
-    def _around(self, path: str, span: Span) -> Place | None:
+    def _around(self, path: str, span: Span, options: bool = True) -> Place | None:
+        """The test around a place. Without `options`, none of an option of the command line, which names one of several
+        objects that the program offers."""
         file = self.world.files.get(path)
         place = place_around(file, span) if file is not None else None
         if file is None or place is None:
@@ -42,16 +51,48 @@ class UnshownValues:
             entry = file.facts.regions[index]
             if entry.kind == "if" and entry.holds and entry.expr is not None:
                 site = Site(file, scope, entry.parent, entry.span.start, None)
-                if any(self._is_unshown(*asked, site) for asked in _required(entry.expr)):
+                asked = [one for one in _required(entry.expr) if options or not self._is_option(one[0], site)]
+                if any(self._is_unshown(*one, site) for one in asked):
                     return Place(file.path, entry.span, "nothing in the project shows this value")
         return None
+
+    def _around_makers(self, path: str, span: Span, depth: int) -> list[Place | None]:
+        """For each way in which the object whose code is at a place comes to be constructed, the test around its
+        construction, or around that of the object in whose constructor this stands; None where there is none."""
+        test = self._around(path, span, options=False) if depth else None
+        if test is not None:
+            return [test]
+        file = self.world.files.get(path)
+        place = place_around(file, span) if file is not None else None
+        cls = file.enclosing_class(place[0]) if file is not None and place is not None else None
+        if file is None or cls is None or limits.UNCHOSEN_CALLERS.exceeded(depth):
+            return [None]
+        made = self.world.hierarchy.method(Class(file, cls), "__init__")
+        calls = [one for one in self.world.calls.callers(made) if one.call >= 0] if made is not None else []
+        # One of those that stand beside one another tells what is around all of them.
+        places = {(one.file.path, (at := one.file.place_of(one.call)).scope, at.region): at.span for one in calls}
+        ends = (self._around_makers(where[0], at, depth + 1) for where, at in places.items())
+        return [one for end in ends for one in end]
+
+    def _is_option(self, tested: Expr, site: Site) -> bool:
+        given = (one.given for one in self._origins.of(tested, site))
+        return any(one is not None and one.kind == "option" for one in given)
 
     def _is_unshown(self, tested: Expr, wanted: str | int, inside: bool, site: Site) -> bool:
         values = self.world.values.evaluate(tested, site)
         known = [one.value for one in values if isinstance(one, Const)]
+        # What a file contains whose name only a run tells is as unknown.
+        if UNKNOWN not in values and not any(map(_is_entry_of_file, values)):
+            return False
         if inside:
-            return UNKNOWN in values and not any(isinstance(one, str) and str(wanted) in one for one in known)
-        return UNKNOWN in values and wanted not in known
+            return not any(isinstance(one, str) and str(wanted) in one for one in known)
+        return wanted not in known
+
+
+def _is_entry_of_file(value: Value) -> bool:
+    """Whether a value is an entry of a file that a program reads: `json.load(file)["name"]`."""
+    name = canonical(value.of.name) if isinstance(value, Instance) and isinstance(value.of, External) else ""
+    return "[" in name and name.partition("[")[0].removesuffix("()") in READERS
 
 
 def _required(test: Expr) -> Iterator[tuple[Expr, str | int, bool]]:
