@@ -25,6 +25,7 @@ from dllint.rules.start_methods.ancestors import Ancestor, Ancestors
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.cuda_conditions import without_gpu
 from dllint.rules.start_methods.default_device import DefaultDevice, Setting
+from dllint.rules.start_methods.loaded_modules import loaded_by
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -397,10 +398,9 @@ class CudaForks:
             tops.update(
                 dict.fromkeys((ancestor.file.path, *self.project.programs.above(ancestor.file, ancestor.scope)))
             )
-        for path in sorted(self.project.import_graph.import_closure(tops)):
-            file = self.world.files.get(path)
-            if file is None:
-                continue
+        running = {(one.file.path, one.scope) for one in ancestors}
+        running |= {(one.file.path, one.scope) for one in reach(self.world, self._steps(ancestors))}
+        for file in loaded_by(self.world, tops, running):
             for index, api in self.cuda.calls(file, 0, None):
                 if api.poisons and runs_when_imported(file, file.calls[index].region):
                     yield self._described(file, index, None, api)
