@@ -56,3 +56,14 @@ def test_what_the_process_loads(place: str, findings: Callable[..., Any]) -> Non
 @pytest.mark.parametrize("place", ["inside", "elsewhere"])
 def test_what_it_does_not_load(place: str, findings: Callable[..., Any]) -> None:
     assert not found_with_import(place, findings)
+
+
+def test_what_the_top_level_of_a_module_loads_by_a_function(findings: Callable[..., Any]) -> None:
+    statements = {one: "import tools" if one == "top" else "pass" for one in PLACES}
+    files = {
+        "config.py": CONFIG,
+        "net.py": NET,
+        "tools.py": "def load():\n    from config import device\n\n    return device\n\n\nDEVICE = load()\n",
+        "train.py": PROGRAM.format(**statements),
+    }
+    assert findings(files, select=["DLL103"])

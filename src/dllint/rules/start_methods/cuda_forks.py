@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -398,12 +398,27 @@ class CudaForks:
             tops.update(
                 dict.fromkeys((ancestor.file.path, *self.project.programs.above(ancestor.file, ancestor.scope)))
             )
+        closed = (self.world.files.get(one) for one in sorted(self.project.import_graph.import_closure(tops)))
+        found = [
+            (file, index, api)
+            for file in closed
+            if file is not None
+            for index, api in self.cuda.calls(file, 0, None)
+            if api.poisons and runs_when_imported(file, file.calls[index].region)
+        ]
+        loaded = self._loaded(tops, ancestors) if found else {}
+        for file, index, api in found:
+            if file.path in loaded:
+                yield self._described(file, index, None, api)
+
+    def _loaded(self, tops: Iterable[str], ancestors: list[Ancestor]) -> dict[str, SourceFile]:
+        """The modules that the program imports before it forks, by path."""
         running = {(one.file.path, one.scope) for one in ancestors}
         running |= {(one.file.path, one.scope) for one in reach(self.world, self._steps(ancestors))}
-        for file in loaded_by(self.world, tops, running):
-            for index, api in self.cuda.calls(file, 0, None):
-                if api.poisons and runs_when_imported(file, file.calls[index].region):
-                    yield self._described(file, index, None, api)
+        loaded = loaded_by(self.world, tops, running)
+        # The top level of a module may call functions as well.
+        begun = [Reached(file, 0, None) for file in loaded.values()]
+        return loaded_by(self.world, tops, running | {(one.file.path, one.scope) for one in reach(self.world, begun)})
 
     def _described(self, file: SourceFile, index: int, frame: Frame | None, api: CudaApi) -> Poison:
         call = file.calls[index]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 
-def loaded_by(world: World, tops: Iterable[str], running: Set[tuple[str, int]]) -> list[SourceFile]:
-    """Return the modules that are loaded with some files, sorted by path.
+def loaded_by(world: World, tops: Iterable[str], running: Set[tuple[str, int]]) -> dict[str, SourceFile]:
+    """Return the modules that are loaded with some files, by path.
 
     Args:
         tops: the paths of these files.
@@ -28,7 +28,7 @@ def loaded_by(world: World, tops: Iterable[str], running: Set[tuple[str, int]]) 
         if file is not None and path not in loaded:
             loaded[path] = file
             todo += set(world.import_graph.imports(path)) - _left_out(world, file, running)
-    return [loaded[path] for path in sorted(loaded)]
+    return loaded
 
 
 def _left_out(world: World, file: SourceFile, running: Set[tuple[str, int]]) -> set[str]:
