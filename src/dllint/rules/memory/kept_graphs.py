@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -308,7 +309,7 @@ class KeptGraphs:
         *_, root = around(container)
         if not isinstance(root, Name) or any(one.loss == container for one in file.derived(backward_passes, scope)):
             return False
-        if _starts_from(file, scope, container):
+        if container in file.derived(_joined_losses, scope):
             return False
         for event in file.scopes[scope].events:
             if event.target is None or not file.encloses(loop, event.region) or isinstance(event.detail, Operator):
@@ -335,24 +336,32 @@ class KeptGraphs:
         return True
 
 
-def _starts_from(file: SourceFile, scope: int, container: Expr) -> bool:
-    """Whether a backward pass starts from what a call makes of a container: `torch.stack(losses).mean().backward()`,
-    also by a name."""
-    assigned = [one for one in file.scopes[scope].events_of("assign") if isinstance(one.target, Name)]
+def _joined_losses(file: SourceFile, scope: int) -> set[Expr]:
+    """Return what a backward pass starts from a call of: `losses` in `torch.stack(losses).mean().backward()`, also by a
+    name."""
+    assigned: dict[str, list[tuple[tuple[int, int], Expr]]] = {}
+    for event in file.scopes[scope].events_of("assign"):
+        if isinstance(event.target, Name) and event.value is not None:
+            assigned.setdefault(event.target.id, []).append((event.span.start, event.value))
+    for one in assigned.values():
+        one.sort(key=lambda pair: pair[0])
+    found, taken = set[Expr](), set[tuple[tuple[int, int], Expr]]()
     for index in (one for name in STARTS for one in file.facts.called.get(name, ())):
         start = file.calls[index]
         if start.scope != scope or not isinstance(start.func, Attribute):
             continue
-        todo, seen = [start.func.value, *(one.value for one in start.args[:1])], set[str]()
-        for expr in todo:
-            for part in walk(expr, file):
-                if isinstance(part, CallRef) and any(one.value == container for one in file.calls[part.index].args):
-                    return True
-                if isinstance(part, Name) and part.id not in seen:
-                    seen.add(part.id)
-                    before = [one for one in assigned if one.target == part and one.span.start < start.statement.start]
-                    todo += [one.value for one in before[-1:] if one.value is not None]
-    return False
+        before = start.statement.start
+        todo = [(before, start.func.value), *((before, one.value) for one in start.args[:1])]
+        for place, expr in todo:
+            for part in walk(expr, file) if (place, expr) not in taken else ():
+                if isinstance(part, CallRef):
+                    found.update(one.value for one in file.calls[part.index].args)
+                elif isinstance(part, Name):
+                    earlier = assigned.get(part.id, [])
+                    at = bisect_left(earlier, place, key=lambda one: one[0])
+                    todo += earlier[max(0, at - 1) : at]
+            taken.add((place, expr))
+    return found
 
 
 def _is_value_of(target: Expr, expr: Expr, file: SourceFile) -> bool:
