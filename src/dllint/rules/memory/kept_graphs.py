@@ -65,6 +65,7 @@ class KeptGraphs:
         self.project = project
         self.world = project.world
         self._returned: dict[tuple[str, int], tuple[frozenset[int], bool]] = {}
+        self._joined: dict[tuple[str, int], set[Expr]] = {}
 
     def kept(self) -> Iterator[KeptGraph]:
         """Every statement in a long loop that keeps the loss of a step."""
@@ -309,7 +310,10 @@ class KeptGraphs:
         *_, root = around(container)
         if not isinstance(root, Name) or any(one.loss == container for one in file.derived(backward_passes, scope)):
             return False
-        if container in file.derived(_joined_losses, scope):
+        joined = self._joined.get((file.path, scope))
+        if joined is None:
+            joined = self._joined[file.path, scope] = file.derived(_joined_losses, scope)
+        if container in joined:
             return False
         for event in file.scopes[scope].events:
             if event.target is None or not file.encloses(loop, event.region) or isinstance(event.detail, Operator):
