@@ -447,6 +447,14 @@ def test_what_is_made_for_a_value_that_nothing_shows(told: Callable[..., Any], c
     assert finding.severity == severity
 
 
+def test_what_a_class_without_a_constructor_makes_too(told: Callable[..., Any]) -> None:
+    """Nothing tells where such an object comes from, so what it makes may be made for any value."""
+    maker = "class Maker:\n    def make(self):\n        return Steps()\n\n\nclass Rows(Dataset)"
+    text = MADE_FOR_A_VALUE.replace("{config}", "json.load(open(sys.argv[1]))").replace("class Rows(Dataset)", maker)
+    (finding,) = told({"train.py": text.replace("self.steps = None", "self.steps = Maker().make()")}, select=["DLL201"])
+    assert finding.severity == "error"
+
+
 def test_a_defect_in_a_branch_for_a_value_that_nothing_shows(told: Callable[..., Any]) -> None:
     text = """
 class Rows(Dataset):

@@ -110,11 +110,11 @@ def column(expr: Subscript, site: Site) -> Values | None:
 
 def _parts(rows: Expr, position: Expr) -> Comprehension:
     """Return the list of one part of each row."""
+    number = position.value if isinstance(position, Constant) else None
     if isinstance(rows, Comprehension) and rows.kind != "dict" and isinstance(rows.element, Tuple):
         elements = rows.element.elements
-        number = position.value if isinstance(position, Constant) else None
-        known = isinstance(number, int) and not any(isinstance(one, Starred) for one in elements)
-        if known and number is not None and -len(elements) <= number < len(elements):
+        whole = not any(isinstance(one, Starred) for one in elements)
+        if isinstance(number, int) and whole and -len(elements) <= number < len(elements):
             return replace(rows, kind="list", element=elements[number])
     return Comprehension("list", None, Subscript(Element(rows), position), (Clause(Opaque(), rows, ()),))
 

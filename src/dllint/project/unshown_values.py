@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.finding import Finding, Place
 from dllint.inference import limits
 from dllint.inference.origins import Origins
-from dllint.inference.values import UNKNOWN, Class, Const, External, Instance, Site, Value
+from dllint.inference.values import UNKNOWN, Class, Const, External, Function, Instance, Site, Value
 from dllint.libraries.index import READERS, canonical
 from dllint.project.unchosen_paths import place_around
 from dllint.span import Span
@@ -36,8 +36,7 @@ class UnshownValues:
         around = [self._around(*place) for place in loaders]
         on_the_way = filter(None, (self._around(*place) for place in places))
         found = next(on_the_way, None) or (around[0] if around and None not in around else None)
-        made = self._around_makers(finding.path, finding.span, 0) if found is None else []
-        return found or (made[0] if made and None not in made else None)
+        return found or self._around_makers(finding.path, finding.span)
 
     def _around(self, path: str, span: Span, options: bool = True) -> Place | None:
         """The test around a place. Without `options`, none of an option of the command line, which names one of several
@@ -56,23 +55,39 @@ class UnshownValues:
                     return Place(file.path, entry.span, "nothing in the project shows this value")
         return None
 
-    def _around_makers(self, path: str, span: Span, depth: int) -> list[Place | None]:
-        """For each way in which the object whose code is at a place comes to be constructed, the test around its
-        construction, or around that of the object in whose constructor this stands; None where there is none."""
-        test = self._around(path, span, options=False) if depth else None
-        if test is not None:
-            return [test]
+    def _around_makers(self, path: str, span: Span) -> Place | None:
+        """The test around each construction of the object whose code is at a place, or of the object in whose class
+        that construction stands. None if one of them runs without such a test, or is not known."""
+        found: Place | None = None
+        seen: set[tuple[str, int, int]] = set()
+        todo = [(path, span, 0)]
+        for where, at, depth in todo:
+            test = self._around(where, at, options=False) if depth else None
+            if test is not None:
+                found = found or test
+                continue
+            made = self._constructor(where, at)
+            if made is None or limits.UNCHOSEN_CALLERS.exceeded(depth):
+                return None
+            for one in self.world.calls.callers(made):
+                if one.call < 0:
+                    return None
+                call = one.file.place_of(one.call)
+                # Of those that stand beside one another, one tells what is around all of them.
+                key = (one.file.path, call.scope, call.region)
+                if key not in seen:
+                    seen.add(key)
+                    todo.append((one.file.path, call.span, depth + 1))
+        return found
+
+    def _constructor(self, path: str, span: Span) -> Function | None:
+        """The constructor of the class with the code at a place."""
         file = self.world.files.get(path)
         place = place_around(file, span) if file is not None else None
         cls = file.enclosing_class(place[0]) if file is not None and place is not None else None
-        if file is None or cls is None or limits.UNCHOSEN_CALLERS.exceeded(depth):
-            return [None]
-        made = self.world.hierarchy.method(Class(file, cls), "__init__")
-        calls = [one for one in self.world.calls.callers(made) if one.call >= 0] if made is not None else []
-        # One of those that stand beside one another tells what is around all of them.
-        places = {(one.file.path, (at := one.file.place_of(one.call)).scope, at.region): at.span for one in calls}
-        ends = (self._around_makers(where[0], at, depth + 1) for where, at in places.items())
-        return [one for end in ends for one in end]
+        return (
+            self.world.hierarchy.method(Class(file, cls), "__init__") if file is not None and cls is not None else None
+        )
 
     def _is_option(self, tested: Expr, site: Site) -> bool:
         given = (one.given for one in self._origins.of(tested, site))

@@ -97,8 +97,8 @@ def _counts(project: Project, kept: Kept, attr: str) -> bool:
             and isinstance(actual.expr, Attribute)
             and actual.expr.attr == attr
         }
-        calls = function.file.calls_of(function.scope)
-        if any(_is_count(CallRef(call), function.file, attr, _sizes(function, attr, given)) for call in calls):
+        names = _sizes(function, attr, given)
+        if any(_is_count(CallRef(call), function.file, attr, names) for call in function.file.calls_of(function.scope)):
             return True
     return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -406,19 +406,11 @@ class CudaForks:
             for index, api in self.cuda.calls(file, 0, None)
             if api.poisons and runs_when_imported(file, file.calls[index].region)
         ]
-        loaded = self._loaded(tops, ancestors) if found else {}
+        here = [Reached(one.file, one.scope, None) for one in ancestors]
+        loaded = loaded_by(self.world, tops, [*here, *reach(self.world, self._steps(ancestors))]) if found else set()
         for file, index, api in found:
             if file.path in loaded:
                 yield self._described(file, index, None, api)
-
-    def _loaded(self, tops: Iterable[str], ancestors: list[Ancestor]) -> dict[str, SourceFile]:
-        """The modules that the program imports before it forks, by path."""
-        running = {(one.file.path, one.scope) for one in ancestors}
-        running |= {(one.file.path, one.scope) for one in reach(self.world, self._steps(ancestors))}
-        loaded = loaded_by(self.world, tops, running)
-        # The top level of a module may call functions as well.
-        begun = [Reached(file, 0, None) for file in loaded.values()]
-        return loaded_by(self.world, tops, running | {(one.file.path, one.scope) for one in reach(self.world, begun)})
 
     def _described(self, file: SourceFile, index: int, frame: Frame | None, api: CudaApi) -> Poison:
         call = file.calls[index]

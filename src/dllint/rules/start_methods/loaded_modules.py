@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import ImportedName
 from dllint.linking.source import SourceFile
+from dllint.project.same_process import Reached, reach
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 
-def loaded_by(world: World, tops: Iterable[str], running: Set[tuple[str, int]]) -> dict[str, SourceFile]:
-    """Return the modules that are loaded with some files, by path.
+def loaded_by(world: World, tops: Iterable[str], running: Iterable[Reached]) -> set[str]:
+    """Return the paths of the modules that are loaded with some files.
 
     Args:
         tops: the paths of these files.
-        running: the functions that the process runs, each by its path and scope.
+        running: the functions that the process runs besides those that the modules call at their top level.
     """
+    tops, runs = list(tops), {(one.file.path, one.scope) for one in running}
+    loaded = _closed(world, tops, runs)
+    begun = [Reached(file, 0, None) for file in loaded.values()]
+    return set(_closed(world, tops, runs | {(one.file.path, one.scope) for one in reach(world, begun)}))
+
+
+def _closed(world: World, tops: Iterable[str], running: Set[tuple[str, int]]) -> dict[str, SourceFile]:
     loaded: dict[str, SourceFile] = {}
     todo = list(tops)
     while todo:
