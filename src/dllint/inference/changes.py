@@ -10,7 +10,7 @@ from dllint.facts.schema import Call, Expr
 from dllint.inference import enumerations, limits
 from dllint.inference.answers import Table
 from dllint.inference.entries import Change
-from dllint.inference.flows import Flows, Place
+from dllint.inference.flows import INSIDE, ITSELF, Flows, Place, Way, meets
 from dllint.inference.interface import Engine
 from dllint.inference.omissions import omits
 from dllint.inference.same_containers import among, identity, stands_for
@@ -57,8 +57,8 @@ class Changes:
         self.flows = Flows(world)
         self._of_files: dict[str, list[Change]] = {}
         self._of_scopes: dict[tuple[str, int], list[Change]] = {}
-        self._at: dict[str, dict[Place, list[Change]]] = {}
-        self._candidates: dict[tuple[Place, bool], list[Change]] = {}
+        self._at: dict[str, dict[Place, list[tuple[Change, int]]]] = {}
+        self._candidates: dict[tuple[Way, bool], list[Change]] = {}
         self._keyed: dict[str, list[Change]] | None = None
         self._of: Table[list[Change]] = {}
         self._under: Table[list[Change]] = {}
@@ -98,13 +98,11 @@ class Changes:
     def is_overlaid(self, file: SourceFile, call: int) -> bool:
         """Whether the program puts entries under names that nothing tells into what a call returns, as where one
         configuration is laid over another: `config.update(own)`, `config[key] = value` for each of another one."""
-        for place in self.flows.reached(("call", file.path, call)):
-            for where in self.flows.files(place):
-                for change in self._at_places(where).get(place, ()):
-                    if change.kind == "set" and change.key is not None and not isinstance(change.key, (Constant, str)):
-                        return True
-                    if change.kind == "merge" and change.value is not None and self._is_any(change.value, change):
-                        return True
+        for change in self._reached_from(("call", file.path, call), ITSELF | INSIDE):
+            if change.kind == "set" and change.key is not None and not isinstance(change.key, (Constant, str)):
+                return True
+            if change.kind == "merge" and change.value is not None and self._is_any(change.value, change):
+                return True
         return False
 
     def _is_any(self, expr: Expr, change: Change) -> bool:
@@ -300,16 +298,19 @@ class Changes:
         key = (start, isinstance(value, Display))
         found = self._candidates.get(key)
         if found is None:
-            starts = (start, *self._receivers(value))
-            each = (
-                change
-                for place in dict.fromkeys(place for one in starts for place in self.flows.reached(one))
-                for file in self.flows.files(place)
-                for change in self._at_places(file).get(place, ())
-            )
+            starts = (start, *((place, ITSELF) for place in self._receivers(value)))
+            each = (change for place, state in starts for change in self._reached_from(place, state))
             suits = self._suits_display if isinstance(value, Display) else self._suits_mapping
             found = self._candidates[key] = [one for one in {id(one): one for one in each}.values() if suits(one)]
         return found
+
+    def _reached_from(self, start: Place, state: int) -> Iterator[Change]:
+        """Yield the mutations of what may be an object in some state at a location."""
+        for place, states in self.flows.reached(start, state).items():
+            for file in self.flows.files(place):
+                for change, how in self._at_places(file).get(place, ()):
+                    if meets(states, how):
+                        yield change
 
     def _receivers(self, value: Value) -> Iterator[Place]:
         """The parameters by which the methods of an object's class know it: `fill(self, name, cls)` changes it."""
@@ -352,25 +353,26 @@ class Changes:
                         self._keyed.setdefault(written, []).append(change)
         return self._keyed.get(key, []) if isinstance(key, str) else []
 
-    def _start(self, value: Value) -> Place | None:
+    def _start(self, value: Value) -> Way | None:
         if isinstance(value, (Display, Mapping)):
             made = value.made or value.written
             return self.flows.start(made.expr, made.site.file)
         if isinstance(value, Keywords):
             file, scope = value.function.file, value.function.scope
             name = next((param.name for param in file.scopes[scope].params if param.kind == "kw"), "")
-            return ("name", file.path, scope, name)
+            return ("name", file.path, scope, name), ITSELF
         if isinstance(value, (Parsed, Instance)) and value.file is not None and value.call >= 0:
-            return ("call", value.file.path, value.call)
+            inner = isinstance(value, Instance) and not isinstance(value.of, Class)
+            return ("call", value.file.path, value.call), ITSELF | INSIDE if inner else ITSELF
         return None
 
-    def _at_places(self, file: SourceFile) -> dict[Place, list[Change]]:
+    def _at_places(self, file: SourceFile) -> dict[Place, list[tuple[Change, int]]]:
         found = self._at.get(file.path)
         if found is None:
             found = self._at[file.path] = {}
             for change in self.in_file(file):
-                for place in dict.fromkeys(self.flows.places(change.base, file.raw, change.scope)):
-                    found.setdefault(place, []).append(change)
+                for place, how in self.flows.places(change.base, file.raw, change.scope).items():
+                    found.setdefault(place, []).append((change, how))
         return found
 
     # What is written

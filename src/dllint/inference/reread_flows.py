@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dllint.facts.nodes import Base
 from dllint.facts.schema import Event, Expr
-from dllint.inference.flows import Place, Ways
+from dllint.inference.flows import Place, Ways, by_source, gathered
 from dllint.inference.written_changes import changes_in
 from dllint.linking.implicit_calls import Iterates
 from dllint.linking.matched import Matched, Positions
@@ -30,9 +30,9 @@ class RereadFlows(Matched):
         self._match_nodes()
         # The way of each argument to the name that is called says as much as that to an attribute which keeps it.
         ways = Ways(self._iterates, lambda name: True, lambda name: ())
-        nothing: list[Place] = []
-        one, two = (_by_source(ways.collect(file)) for file in (old, new))
-        one = {self._place(source): [*map(self._place, targets)] for source, targets in one.items()}
+        nothing: dict[Place, int] = {}
+        one, two = (by_source(ways.collect(file)) for file in (old, new))
+        one = {self._place(source): self._places(targets) for source, targets in one.items()}
         matched = {*self._nodes.values()}
         for place in (place for place in one if place[0] == "at" and place[2] in matched):
             self._require(one[place] == two.get(place, nothing))
@@ -42,7 +42,7 @@ class RereadFlows(Matched):
             self._require(len(was) == len(now))
             for (left, before), (right, after) in zip(was, now, strict=True):
                 self._require(self._same_change(left, right))
-                self._require([*map(self._place, before)] == after)
+                self._require(self._places(before) == after)
         changed = {place for _, places in now for place in places}
         for place in project.places:
             kind, name = place[0], place[1]
@@ -62,9 +62,9 @@ class RereadFlows(Matched):
         return bool((file.facts.loaded if kind == "attribute" else file.facts.called).get(name))
 
     @staticmethod
-    def _changed(file: SourceFile, ways: Ways) -> list[tuple[Any, list[Place]]]:
+    def _changed(file: SourceFile, ways: Ways) -> list[tuple[Any, dict[Place, int]]]:
         """Return the mutations in a file, each with the locations of what it changes."""
-        return [(one, [*dict.fromkeys(ways.places(one.base, file, one.scope))]) for one in changes_in(file)]
+        return [(one, gathered(ways.places(one.base, file, one.scope))) for one in changes_in(file)]
 
     def _same_change(self, one: Any, two: Any) -> bool:
         return (
@@ -73,6 +73,9 @@ class RereadFlows(Matched):
             and self._start_of(one.at) == two.at
             and all(self._same(left, right) for left, right in zip(one[5:], two[5:], strict=True))
         )
+
+    def _places(self, places: Mapping[Place, int]) -> dict[Place, int]:
+        return {self._place(place): how for place, how in places.items()}
 
     def _place(self, place: Place) -> Place:
         """Return an old location in terms of the new version."""
@@ -120,11 +123,3 @@ class RereadFlows(Matched):
                 if number < len(fitting) and self._same_event(event, fitting[number]):
                     yield event.value, fitting[number].value
                     yield event.target, fitting[number].target
-
-
-def _by_source(ways: Iterable[tuple[Place, Place]]) -> dict[Place, list[Place]]:
-    found: dict[Place, list[Place]] = {}
-    for source, target in dict.fromkeys(ways):
-        if source != target:
-            found.setdefault(source, []).append(target)
-    return found
