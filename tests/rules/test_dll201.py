@@ -1306,3 +1306,46 @@ def test_keyword_arguments_that_a_recursion_passes_on(
     files = {"train.py": HEAD + head + program}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+BRANCHES = """\
+import argparse
+from torchvision import transforms
+
+class Rows(Dataset):
+    def __init__(self, crop):
+        if {test}:
+            self.transform = transforms.Compose([transforms.CenterCrop(8), transforms.Lambda(lambda row: row / 255)])
+        else:
+            self.transform = transforms.Compose([transforms.Lambda(lambda row: row / 128)])
+
+    def __getitem__(self, index):
+        return self.transform(index)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--crop", {option})
+    args = parser.parse_args()
+    loader = DataLoader(Rows(args.crop), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "option", "expected"),
+    [
+        ("crop", 'action="store_true"', (10, "error", [8, 19])),
+        ("not crop", 'action="store_true"', (8, "error", [10, 19])),
+        ("crop", 'action="store_false"', (8, "error", [10, 19])),
+        ("crop", "type=int", (10, "error", [8, 19])),
+        ("crop", "type=int, default=4", (8, "error", [10, 19])),
+        # Every text but the empty one is true: the other branch never runs.
+        ("crop", "type=bool, default=True", (8, "error", [19])),
+    ],
+)
+def test_of_two_branches_the_one_that_runs_by_default_is_the_finding(
+    test: str, option: str, expected: tuple[int, str, list[int]], told: Callable[..., Any]
+) -> None:
+    (found,) = told({"train.py": HEAD + BRANCHES.format(test=test, option=option)}, **SELECT)
+
+    lines = [place.span.line for place in found.related if "kept here" not in place.message]
+    assert (found.span.line, found.severity, lines) == expected
