@@ -1258,3 +1258,94 @@ def test_a_lambda_of_a_class_that_eval_finds(made: str, expected: list[str], tol
     files = {path: text.replace("{made}", made) for path, text in EVALUATED.items()}
 
     assert [one.severity for one in told(files, **SELECT)] == expected
+
+
+RECURSIVE: dict[str, str] = {
+    "a function that calls itself": """
+def build(name, **options):
+    if name.startswith("small-"):
+        return build(name[6:], **options)
+    return CIFAR10("data", **options)
+
+DataLoader(build(input(), transform=lambda row: row), num_workers=2)  # DLL201
+""",
+    "by its name, in the names of the module": """
+def build_dataset(name, **options):
+    return globals()[f"build_{name}"]("data", **options)
+
+def build_cifar(root, **options):
+    return CIFAR10(root, **options)
+
+DataLoader(build_dataset(input(), transform=lambda row: row), num_workers=2)  # DLL201
+""",
+    "two functions that call each other": """
+def build(name, **options):
+    return resized(name, 32, **options) if "-" in name else CIFAR10("data", **options)
+
+def resized(name, size, **options):
+    return build(name.partition("-")[2], target_transform=lambda label: label + size, **options)  # DLL201
+
+DataLoader(build(input()), num_workers=2)
+""",
+    "nothing that workers cannot get": """
+def build(name, key=None, **options):
+    if name.startswith("small-"):
+        return build(name[6:], key=lambda row: row, **options)
+    return CIFAR10("data", **options)
+
+DataLoader(build(input(), transform=ToTensor()), num_workers=2)
+""",
+}
+
+
+@pytest.mark.parametrize("program", RECURSIVE.values(), ids=RECURSIVE)
+def test_keyword_arguments_that_a_recursion_passes_on(
+    program: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    head = "from torchvision.datasets import CIFAR10\nfrom torchvision.transforms import ToTensor\n"
+    files = {"train.py": HEAD + head + program}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+BRANCHES = """\
+import argparse
+from torchvision import transforms
+
+class Rows(Dataset):
+    def __init__(self, crop):
+        if {test}:
+            self.transform = transforms.Compose([transforms.CenterCrop(8), transforms.Lambda(lambda row: row / 255)])
+        else:
+            self.transform = transforms.Compose([transforms.Lambda(lambda row: row / 128)])
+
+    def __getitem__(self, index):
+        return self.transform(index)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--crop", {option})
+    args = parser.parse_args()
+    loader = DataLoader(Rows(args.crop), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "option", "expected"),
+    [
+        ("crop", 'action="store_true"', (10, "error", [8, 19])),
+        ("not crop", 'action="store_true"', (8, "error", [10, 19])),
+        ("crop", 'action="store_false"', (8, "error", [10, 19])),
+        ("crop", "type=int", (10, "error", [8, 19])),
+        ("crop", "type=int, default=4", (8, "error", [10, 19])),
+        # Every text but the empty one is true: the other branch never runs.
+        ("crop", "type=bool, default=True", (8, "error", [19])),
+    ],
+)
+def test_of_two_branches_the_one_that_runs_by_default_is_the_finding(
+    test: str, option: str, expected: tuple[int, str, list[int]], told: Callable[..., Any]
+) -> None:
+    (found,) = told({"train.py": HEAD + BRANCHES.format(test=test, option=option)}, **SELECT)
+
+    lines = [place.span.line for place in found.related if "kept here" not in place.message]
+    assert (found.span.line, found.severity, lines) == expected

@@ -749,3 +749,85 @@ def main(model):
                 break
 """
     assert len(told({"train.py": text[: text.index("def main")] + epochs}, select=["DLL603"])) == 1
+
+
+FIRST_WORD = """
+def start(worker_id):
+    np.random.seed(np.random.get_state()[1][0] + worker_id)
+
+{before}
+def train(rows, model, optimizer, args):
+    loader = DataLoader(rows, num_workers=4, worker_init_fn=start{options})
+    for epoch in range(args.epochs):
+        {seed}
+        for batch in loader:
+            model(batch).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "severity"),
+    [
+        ("np.random.seed()", None),
+        ("np.random.seed(None)", None),
+        ("np.random.seed(epoch)", None),
+        ("np.random.seed(args.seed + epoch)", None),
+        ("np.random.seed(int(time.time()))", None),
+        ("set_seed(args.seed + epoch)", None),
+        ("begin(epoch)", None),
+        ("np.random.seed(args.seed)", "warning"),
+        ("set_seed(args.seed)", "warning"),
+        ("random.seed(epoch)", "warning"),
+        ("torch.manual_seed(epoch)", "warning"),
+        ("np.random.RandomState(epoch)", "warning"),
+        ("pass", "warning"),
+    ],
+)
+def test_before_torch_1_9_the_first_word_is_that_of_the_parent(
+    seed: str, severity: str | None, told: Callable[..., Any]
+) -> None:
+    helpers = (
+        "import time\n\ndef set_seed(seed):\n    np.random.seed(seed)\n\ndef begin(epoch):\n    set_seed(epoch + 1)\n"
+    )
+    text = HEAD + FIRST_WORD.format(seed=seed, before=helpers, options="")
+    pins = {"requirements.txt": "torch==1.4.0\n"}
+
+    assert [one.severity for one in told({"train.py": text, **pins}, **SELECT)] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("pins", "options", "severity"),
+    [
+        ({}, "", "warning"),
+        ({"requirements.txt": "torch==1.9.0\n"}, "", "warning"),
+        ({"requirements.txt": "torch==1.4\n", "environment.yml": "dependencies:\n- pytorch=2.1\n"}, "", "warning"),
+        ({"README.md": "Tested with PyTorch 1.4\n"}, "", "info"),
+        ({"requirements.txt": "torch==1.8\n"}, ", multiprocessing_context='spawn'", None),
+    ],
+)
+def test_only_then_does_the_seed_of_the_parent_arrive(
+    pins: Mapping[str, str], options: str, severity: str | None, told: Callable[..., Any]
+) -> None:
+    text = HEAD + FIRST_WORD.format(seed="np.random.seed(epoch)", before="", options=options)
+
+    assert [one.severity for one in told({"train.py": text, **pins}, **SELECT)] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("seed", "options", "message"),
+    [
+        ("np.random.get_state()[1][0]", "", ["main"]),
+        ("np.random.get_state()[1][0]", ", multiprocessing_context='spawn'", []),
+        ("7 + worker_id", "", ["epochs"]),
+        ("torch.initial_seed() % 2**32", "", []),
+    ],
+)
+def test_what_the_seed_of_the_parent_does_not_change(
+    seed: str, options: str, message: list[str], told: Callable[..., Any]
+) -> None:
+    text = FIRST_WORD.replace("np.random.get_state()[1][0] + worker_id", seed)
+    text = HEAD + text.format(seed="np.random.seed(epoch)", before="", options=options)
+
+    found = told({"train.py": text, "requirements.txt": "torch==1.4.0\n"}, **SELECT)
+
+    assert [one.message for one in found] == message

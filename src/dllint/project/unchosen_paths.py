@@ -64,12 +64,15 @@ class UnchosenPaths:
         """The test around each of the calls that start the processes of a defect, if all have one."""
         found: Place | None = None
         for path, span in launches:
-            file = self.world.files[path]
-            place = place_around(file, span)
-            found = self._behind(file, *place) if place is not None else None
+            found = self.around(self.world.files[path], span)
             if found is None:
                 return None
         return found
+
+    def around(self, file: SourceFile, span: Span) -> Place | None:
+        """The test of such an option around a place, or around all calls of its function; None if there is none."""
+        place = place_around(file, span)
+        return self._behind(file, *place) if place is not None else None
 
     def runs_unasked(self, file: SourceFile, index: int, frame: Frame | None = None) -> bool:
         """Whether no such option stands around a call, in one activation of its function, or around all calls of its

@@ -18,6 +18,7 @@ from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.endless_datasets import never_ends
+from dllint.rules.data.parent_states import ParentStates
 from dllint.rules.data.seeded_draws import may_draw
 from dllint.rules.data.training_loops import TrainingLoops
 from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, conditional, holds_rank
@@ -53,6 +54,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     for one in repeated
                     if (several and one.constancy in ("constant", "second")) or adds_rank_and_worker(one)
                 ]
+            repeated = [one for one in repeated if not _is_renewed(project, one, loader)]
             if repeated:
                 causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
     for found in causes:
@@ -75,6 +77,16 @@ def _repeated(seedings: list[Seeding]) -> list[Seeding]:
     ]
 
 
+def _is_renewed(project: Project, seeding: Seeding, loader: Loader, surely: bool = True) -> bool:
+    """Whether a seed is made of NumPy's state in new workers, and that differs in each epoch, surely or perhaps. Where
+    all workers have one seed, it must differ between them as well."""
+    if not project.ask(WorkerSeeds).is_of_state(seeding):
+        return False
+    alike = seeding.constancy == "constant" and loader.workers().count != 1
+    old = project.ask(ParentStates).differ(loader, among_workers=alike)
+    return old is not None and not (surely and old.unsure)
+
+
 def _seeds_once(project: Project, loader: Loader) -> bool:
     """Whether workers live as long as the training, so that none starts again with the seed of the last epoch.
 
@@ -93,6 +105,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     evaluating = all(_evaluates(project, loader) for loader in loaders)
     families = {family for one in seedings for family in one.seeder.families}
     idle = not any(may_draw(project, loader, families) for loader in loaders)
+    doubtful = all(_is_renewed(project, one, loader, surely=False) for one in seedings for loader in loaders)
     message = "idle" if idle else "main" if alike else "ranks" if lasting else "epochs"
     if first.constancy == "second":
         message = "idle" if idle else "second"
@@ -115,7 +128,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
             "loader": project.where(loaders[0].file, loaders[0].span),
         },
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        severity="info" if evaluating or idle or asked else None,
+        severity="info" if evaluating or idle or asked or doubtful else None,
         fixes=() if message == "ranks" or evaluating else _fixes(project, seedings),
         statement=call.statement,
     )

@@ -46,10 +46,15 @@ _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECA
 
 
 class Constants:
-    """Classifies expressions of a linked project by constancy."""
+    """Classifies expressions of a linked project by constancy.
 
-    def __init__(self, world: World) -> None:
+    Attributes:
+        first_word: that of the first word of NumPy's state in a worker which has not seeded it.
+    """
+
+    def __init__(self, world: World, first_word: Constancy = "constant") -> None:
         self.world = world
+        self.first_word = first_word
         self.origins = Origins(world)
 
     def of(self, expr: Expr | None, site: Site, left: int = limits.DEPENDENCE_DEPTH.most) -> Constancy:
@@ -109,7 +114,7 @@ class Constants:
         if folded in ("constant", "none"):
             return folded
         if self._is_first_word(expr, site):
-            return self._seeded_before(site) or "constant"
+            return self._seeded_before(site) or self.first_word
         if any(isinstance(base, External) and base.name == "os.environ" for base in bases):
             return "constant"
         if isinstance(expr.value, CallRef) and str(last_name(site.file.calls[expr.value.index].func)) in RANK_FUNCTIONS:

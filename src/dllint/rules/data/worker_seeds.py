@@ -18,6 +18,7 @@ from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
 from dllint.project.loaders import Loader
+from dllint.rules.data.training_loops import EpochLoop
 from dllint.rules.data.worker_dependence import Constancy, Constants
 from dllint.span import Span
 
@@ -66,6 +67,7 @@ class WorkerSeeds:
         self.project = project
         self.world = project.world
         self.constants = Constants(project.world)
+        self._with_state = Constants(project.world, first_word="varies")
         self.origins = Origins(project.world)
 
     def of_loader(self, loader: Loader) -> Iterator[list[Seeding]]:
@@ -91,6 +93,21 @@ class WorkerSeeds:
                         if one.constancy == "second" or not one.made:
                             yield one
 
+    def in_iteration(self, loop: EpochLoop) -> Iterator[Seeding]:
+        """The seedings that each iteration of a loop runs in the process that starts the workers."""
+        file, root = loop.file, Function(loop.file, loop.scope)
+        seen = {root.key}
+        for index in file.calls_of(loop.scope):
+            if file.encloses(loop.region, file.calls[index].region):
+                yield from self._of_call(file, index, None, (), root, seen)
+
+    def is_of_state(self, seeding: Seeding) -> bool:
+        """Whether a seed is made of the first word of the state that NumPy has in a new worker."""
+        if seeding.argument is None:
+            return False
+        site = self.world.call_site(seeding.file, seeding.call, seeding.frame)
+        return seeding.constancy != "varies" and self._with_state.of(seeding.argument.value, site) == "varies"
+
     def seeds_itself(self, loader: Loader) -> str | None:
         """The name of a seeding function used directly as `worker_init_fn`, so that the worker's number is the seed;
         None if there is none."""
@@ -110,17 +127,26 @@ class WorkerSeeds:
         self, function: Function, frame: Frame | None, hops: tuple[Hop, ...], root: Function, seen: set[tuple[str, int]]
     ) -> Iterator[Seeding]:
         seen.add(function.key)
-        file = function.file
-        for index in file.calls_of(function.scope):
-            call = file.calls[index]
-            seeding = self._seeding(file, index, frame, root, hops)
-            if seeding is not None:
-                yield seeding
-            elif not limits.SEEDING_DEPTH.reached(len(hops)):
-                for target in self.world.calls.targets(file, index, frame):
-                    if target.function.key not in seen:
-                        hop = Hop(file, call.span, f"calls {target.function.name}", target.guessed)
-                        yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
+        for index in function.file.calls_of(function.scope):
+            yield from self._of_call(function.file, index, frame, hops, root, seen)
+
+    def _of_call(
+        self,
+        file: SourceFile,
+        index: int,
+        frame: Frame | None,
+        hops: tuple[Hop, ...],
+        root: Function,
+        seen: set[tuple[str, int]],
+    ) -> Iterator[Seeding]:
+        seeding = self._seeding(file, index, frame, root, hops)
+        if seeding is not None:
+            yield seeding
+        elif not limits.SEEDING_DEPTH.reached(len(hops)):
+            for target in self.world.calls.targets(file, index, frame):
+                if target.function.key not in seen:
+                    hop = Hop(file, file.calls[index].span, f"calls {target.function.name}", target.guessed)
+                    yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
 
     def _seeding(
         self,

@@ -23,7 +23,7 @@ from dllint.rules.memory.compared_columns import compared_with_texts
 from dllint.rules.memory.keyed_by_tuples import KeyedByTuples
 from dllint.rules.memory.listed_positions import looked_up_by_positions
 from dllint.rules.memory.objects_from_files import Records
-from dllint.rules.memory.path_lists import are_paths, holds_paths, lists_paths, unpacks_paths
+from dllint.rules.memory.path_lists import are_numbers, are_paths, holds_paths, lists_paths, unpacks_paths
 from dllint.rules.memory.readings import Held, Reading
 from dllint.rules.memory.records_per_item import WIDE, RecordsPerItem
 from dllint.rules.memory.row_parts import used_parts
@@ -170,6 +170,8 @@ def _looked_up(project: Project, value: Instance, kept: Kept, holder: Class, hel
     if reading is None:
         return True
     if _makes_paths(project, value, kept.attr, reading, holder):
+        return False
+    if reading.kind == LINES and not reading.under and are_numbers(project.world, code, value, kept.attr, holder):
         return False
     by: By = "key" if keyed else "index"
     texts = (ask(code, value, kept.attr, holder, by) for ask in (taken_as_text, named_as_text))

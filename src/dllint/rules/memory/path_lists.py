@@ -1,4 +1,4 @@
-"""Lists of files: rows whose fields the workers only open, or convert to numbers."""
+"""Lists of files and labels: rows whose fields the workers only open, or convert to numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dllint.inference.values import Class, External, Function, Instance, Site
 from dllint.libraries.index import canonical
 from dllint.libraries.io import PATH_MAKERS
 from dllint.project.item_code import ItemCode
-from dllint.rules.memory.row_parts import NUMBER, PATH, used_parts
+from dllint.rules.memory.row_parts import NUMBER, PATH, LineReader, used_parts
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -36,6 +36,11 @@ def are_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: 
     """Whether the workers use `self.attr[index]` as a whole as a path."""
     uses = used_parts(world, code, value, attr, holder)
     return set(uses) == {()} and PATH in uses[()]
+
+
+def are_numbers(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+    """Whether the workers only convert each line `self.attr[index]` to a number, as a whole: a list of labels."""
+    return used_parts(world, code, value, attr, holder, LineReader) == {(): {NUMBER}}
 
 
 def holds_paths(

@@ -41,16 +41,24 @@ _NEUTRAL = frozenset({"len", "isinstance"})
 PATH, NUMBER, _OTHER = "path", "number", "other"
 
 _EACH = "each"
+_WITHOUT_END = Slice(None, Constant(-1), None)
 Part = tuple[object, ...]
 """A part of a row: `()` is the row itself, `(0,)` its first field, `("each",)` any field that a loop reads."""
 Uses = dict[Part, set[str]]
 
 
-def used_parts(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None) -> Uses:
-    """How the workers use each part of `self.attr[index]`."""
+def used_parts(
+    world: World,
+    code: ItemCode,
+    value: Instance,
+    attr: str,
+    holder: Class | None,
+    reader: type[RowReader] | None = None,
+) -> Uses:
+    """How the workers use each part of `self.attr[index]`, as a kind of reader takes it apart."""
     uses: Uses = {}
     for run, rows in code.items(value, attr, holder):
-        merge(uses, RowReader(world, run.file, run.scope, {}, dict.fromkeys(rows, ()), 0).uses())
+        merge(uses, (reader or RowReader)(world, run.file, run.scope, {}, dict.fromkeys(rows, ()), 0).uses())
     return uses
 
 
@@ -223,6 +231,16 @@ class RowReader:
         """The function that a call runs, with the parts that its parameters hold."""
         function = target.function
         return type(self)(self.world, function.file, function.scope, given, {}, self.depth + 1)
+
+
+class LineReader(RowReader):
+    """A function that receives lines of text: each piece of one is a part, except in `line[:-1]`."""
+
+    def part_of(self, expr: Expr, at: tuple[int, int]) -> Optional[Part]:
+        if isinstance(expr, Subscript) and expr not in self.rows and expr.index != _WITHOUT_END:
+            line = self.part_of(expr.value, at)
+            return None if line is None else (*line, _EACH)
+        return super().part_of(expr, at)
 
 
 def _has_axes(expr: Expr) -> bool:

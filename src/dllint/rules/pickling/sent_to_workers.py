@@ -15,6 +15,7 @@ from dllint.project.arrivals import Hop
 from dllint.project.kept_values import Kept
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
+from dllint.project.unchosen_paths import UnchosenPaths
 from dllint.rules.causes import Causes
 from dllint.span import Span
 
@@ -100,8 +101,13 @@ def unpicklable(
             if worst is not None:
                 causes.add((one, loader, worst), *_causes(one, loader))
     for uses in causes:
+        unasked = _run_unasked(project, [use[0] for use in uses])
         uses.sort(
-            key=lambda use: (not use[0].sure, rank(use[2]), use[0].through is not None, use[0].file.path, use[0].span)
+            key=lambda use: (
+                *(not use[0].sure, rank(use[2])),
+                *((use[0].file.path, use[0].span) not in unasked, use[0].through is not None),
+                *(use[0].file.path, use[0].span),
+            )
         )
         one, loader, regime = uses[0]
         message, severity = judged(regime)
@@ -135,6 +141,16 @@ def unpicklable(
             fixes=() if told.fix is None else (shown_only(told.fix) if severity == "info" else told.fix,),
             statement=one.statement,
         )
+
+
+def _run_unasked(project: Project, found: Iterable[Sent]) -> set[tuple[str, Span]]:
+    """The places of one cause that no option guards which is off by default: of two branches, the one that a program
+    takes when nothing chooses is the one to show. All of them if there is one place."""
+    places = {(one.file.path, one.span): one for one in found}
+    if len(places) == 1:
+        return set(places)
+    asked = project.ask(UnchosenPaths)
+    return {place for place, one in places.items() if asked.around(one.file, one.span) is None}
 
 
 def _causes(one: Sent, loader: Loader) -> Iterator[Hashable]:
