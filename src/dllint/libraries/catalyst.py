@@ -1,6 +1,7 @@
 """Catalyst (catalyst-team.github.io, "Runner"): its methods take the loaders as an argument, a dict by name."""
 
-from dllint.libraries.facets import Epochs, Hooks, Library
+from dllint.libraries.facets import Library
+from dllint.libraries.hook_facets import Epochs, Hooks
 
 LIBRARY = Library(
     hooks={

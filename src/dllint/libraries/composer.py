@@ -1,6 +1,7 @@
 """Composer (docs.mosaicml.com, "Trainer"): the trainer, or its methods, take the loaders as arguments."""
 
-from dllint.libraries.facets import Epochs, Hooks, Library
+from dllint.libraries.facets import Library
+from dllint.libraries.hook_facets import Epochs, Hooks
 
 LIBRARY = Library(
     aliases={"composer.trainer.Trainer": "composer.Trainer"},

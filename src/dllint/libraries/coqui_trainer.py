@@ -1,6 +1,7 @@
 """Coqui's trainer, the package `trainer` (0.0.36 and coqui-tts-trainer 0.4.0, `trainer/trainer.py`)."""
 
-from dllint.libraries.facets import Hooks, Library
+from dllint.libraries.facets import Library
+from dllint.libraries.hook_facets import Hooks
 from dllint.screen import Words
 
 LIBRARY = Library(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from dllint.libraries.hook_facets import EachEpoch, Hooks
 from dllint.libraries.pickling import Mode, Refusal
 from dllint.screen import Words
 
@@ -133,48 +134,6 @@ class PoolApi(NamedTuple):
     context: str
     context_at: int
     initargs_at: int
-
-
-class Epochs(NamedTuple):
-    """The epochs that a framework's method runs: in each of them it iterates the same loaders.
-
-    Attributes:
-        number: the parameter, of the method or of the constructor, that takes the number of epochs.
-        single: the values of `number` that stand for one epoch.
-        default: whether there are several without that argument.
-        renewing: the constructor's parameters that make it build its loaders again between the epochs.
-        params: the method's positional parameters in order, if `number` is one of them.
-        of_options: whether an object of options, which the constructor takes, has been given `number`.
-        instead: the parameters beside `number` that end the run earlier where they are above 0.
-    """
-
-    number: str
-    single: tuple[object, ...] = (1,)
-    default: bool = True
-    renewing: tuple[str, ...] = ()
-    params: tuple[str, ...] = ()
-    of_options: bool = False
-    instead: tuple[str, ...] = ()
-
-
-class Hooks(NamedTuple):
-    """Methods of a framework's class that call methods of the project's objects.
-
-    `iterates` says whether the entries iterate the loaders that they are given, `loads` which methods return loaders
-    that an entry iterates, and `holds` by which parameters the constructor takes such loaders; `params` are its
-    positional parameters in order. `objects` are those by which it takes objects of the project, and `gives` what the
-    methods get of it: their parameter → its own. `epochs` are the entries that run epochs.
-    """
-
-    entries: tuple[str, ...]
-    methods: tuple[str, ...]
-    iterates: bool = False
-    loads: Mapping[str, tuple[str, ...]] = NOTHING
-    holds: tuple[str, ...] = ()
-    params: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
-    gives: Mapping[str, str] = NOTHING
-    epochs: Mapping[str, Epochs] = NOTHING
 
 
 class When(NamedTuple):
@@ -488,6 +447,7 @@ class Library(NamedTuple):
             the prefix of all classes of a module.
         runs_before_loading: base class → the methods of the subclass that the framework calls before the object makes
             loaders.
+        each_epoch: base class → the methods of the subclass that the framework calls in each epoch.
         sets_start_method: functions that set the start method of the whole program, unless it is set → the method.
         replaces_start_method: last names of functions that replace it.
         thread_executors: classes that start threads with their first task.
@@ -568,6 +528,7 @@ class Library(NamedTuple):
     hooks: Mapping[str, Hooks] = NOTHING
     runs_methods: Mapping[str, Mapping[str, tuple[str, ...]]] = NOTHING
     runs_before_loading: Mapping[str, tuple[str, ...]] = NOTHING
+    each_epoch: Mapping[str, EachEpoch] = NOTHING
     sets_start_method: Mapping[str, str] = NOTHING
     replaces_start_method: frozenset[str] = frozenset()
     thread_executors: frozenset[str] = frozenset()

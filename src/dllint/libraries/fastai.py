@@ -3,7 +3,8 @@
 By default they start one worker per processor, at most 16 (`fastcore.basics.defaults.cpus`).
 """
 
-from dllint.libraries.facets import Hooks, Library, LoaderApi
+from dllint.libraries.facets import Library, LoaderApi
+from dllint.libraries.hook_facets import Hooks
 from dllint.screen import Words
 
 _FACTORIES = {

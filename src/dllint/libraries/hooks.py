@@ -8,7 +8,7 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.inference.constructors import reaching
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Actuals, Class, External, Frame, Function, Instance, Value
-from dllint.libraries.facets import Hooks
+from dllint.libraries.hook_facets import Hooks
 from dllint.libraries.index import HOOKS, canonical, methods_run
 from dllint.linking.source import SourceFile
 

@@ -1,7 +1,8 @@
 """ignite 0.5 (docs.pytorch.org/ignite, "Engine", "Parallel"; `ignite/engine/__init__.py`,
 `ignite/distributed/launcher.py`)."""
 
-from dllint.libraries.facets import Epochs, Hooks, LauncherApi, Library
+from dllint.libraries.facets import LauncherApi, Library
+from dllint.libraries.hook_facets import Epochs, Hooks
 
 _ENGINES = ("Engine", "create_supervised_trainer", "create_supervised_evaluator")
 

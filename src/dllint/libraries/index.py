@@ -131,6 +131,7 @@ POOLS = _joined(one.pools for one in LIBRARIES)
 HOOKS = _joined(one.hooks for one in LIBRARIES)
 RUNS_METHODS = _joined(one.runs_methods for one in LIBRARIES)
 RUNS_BEFORE_LOADING = _joined(one.runs_before_loading for one in LIBRARIES)
+EACH_EPOCH = _joined(one.each_epoch for one in LIBRARIES)
 SETS_START_METHOD = _joined(one.sets_start_method for one in LIBRARIES)
 REPLACES_START_METHOD = _union(one.replaces_start_method for one in LIBRARIES)
 

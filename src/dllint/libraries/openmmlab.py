@@ -7,6 +7,7 @@ mmcv 1.7 (mmdet 2.28, mmseg 0.30).
 """
 
 from dllint.libraries.facets import Library, LoaderApi
+from dllint.libraries.hook_facets import EachEpoch
 from dllint.screen import Words
 
 CONFIGURED = "mmengine.runner.Runner(train_dataloader)"
@@ -23,7 +24,7 @@ _OF_TRANSFORMS = {"__call__": ("transform",)}
 _DATASETS = (
     *("mmengine.dataset.", "mmdet.datasets.", "mmseg.datasets.", "mmpretrain.datasets.", "mmaction.datasets."),
     *("mmpose.datasets.", "mmpose.datasets.datasets.", "mmpose.datasets.datasets.base.", "mmdet3d.datasets."),
-    *("mmrotate.datasets.", "mmocr.datasets.", "mmagic.datasets.", "mmtrack.datasets."),
+    *("mmrotate.datasets.", "mmocr.datasets.", "mmagic.datasets.", "mmtrack.datasets.", "mmcls.datasets."),
 )
 _TRANSFORMS = (
     *("mmcv.transforms.", "mmcv.", "mmcv.transforms.base.", "mmdet.datasets.transforms."),
@@ -39,6 +40,8 @@ _OF_OPENCV = (
     *("imnormalize", "lut_transform", "clahe", "adjust_color", "adjust_sharpness", "adjust_hue"),
     *("bgr2gray", "rgb2gray", "gray2bgr", "gray2rgb", "bgr2hsv", "hsv2bgr", "bgr2hls", "hls2bgr", "bgr2rgb", "rgb2bgr"),
 )
+
+_EACH_EPOCH = ("before_train_epoch", "after_train_epoch", "before_val_epoch", "after_val_epoch")
 
 LIBRARY = Library(
     opencv_functions=frozenset(f"mmcv.{module}{name}" for module in ("", "image.") for name in _OF_OPENCV),
@@ -62,6 +65,18 @@ LIBRARY = Library(
     runs_methods={
         **dict.fromkeys(_DATASETS, _OF_DATASETS),
         **dict.fromkeys(_TRANSFORMS, _OF_TRANSFORMS),
+    },
+    # mmengine/runner/loops.py: `EpochBasedTrainLoop` builds its loader once.
+    each_epoch={
+        **dict.fromkeys(
+            ("mmengine.hooks.Hook", "mmengine.hooks.hook.Hook"),
+            EachEpoch(_EACH_EPOCH, "train_dataloader", "train_dataloader", frozenset({CONFIGURED})),
+        ),
+        # mmcv/runner/epoch_based_runner.py (1.7): `train` sets the attribute to the loader that it iterates.
+        **dict.fromkeys(
+            ("mmcv.runner.Hook", "mmcv.runner.hooks.Hook", "mmcv.runner.hooks.hook.Hook"),
+            EachEpoch(("before_epoch", "after_epoch", *_EACH_EPOCH), "data_loader", "", frozenset({CONFIGURED_DATA})),
+        ),
     },
     readers=dict.fromkeys(("mmcv.load", "mmengine.load", "mmengine.fileio.load"), "opaque"),
     # mmcv/runner/dist_utils.py (1.7) and mmengine/dist/utils.py: spawn, if no method is set yet. Newer training

@@ -1,7 +1,8 @@
 """Lightning 2.5 under each of its packages (lightning.ai/docs, "Trainer", "Strategy registry";
 `fabric/utilities/seed.py`)."""
 
-from dllint.libraries.facets import FIRST, SEEDS_ALL, Epochs, Hooks, Iterates, LauncherApi, Library
+from dllint.libraries.facets import FIRST, SEEDS_ALL, Iterates, LauncherApi, Library
+from dllint.libraries.hook_facets import EachEpoch, Epochs, Hooks
 from dllint.screen import Words
 
 SPAWNING_STRATEGIES = {
@@ -31,6 +32,30 @@ _TRAINER = Hooks(
 
 _SETUP = ("prepare_data", "setup")
 """The hooks that the trainer calls before those that make loaders (`trainer/connectors/data_connector.py`)."""
+_MODULES = tuple(
+    f"{package}{module}"
+    for package in ("lightning.", "lightning.pytorch.", "lightning.pytorch.core.")
+    for module in ("LightningModule", "module.LightningModule", "lightning.LightningModule")
+)
+_DATA_MODULES = tuple(
+    f"{package}{module}"
+    for package in ("lightning.", "lightning.pytorch.", "lightning.pytorch.core.")
+    for module in ("LightningDataModule", "datamodule.LightningDataModule")
+)
+_CALLBACKS = tuple(
+    f"{package}{module}"
+    for package in ("lightning.", "lightning.pytorch.")
+    for module in ("Callback", "callbacks.Callback", "callbacks.callback.Callback", "callbacks.base.Callback")
+)
+_EACH_EPOCH = EachEpoch(
+    (
+        *("on_train_epoch_start", "on_train_epoch_end", "on_validation_epoch_start", "on_validation_epoch_end"),
+        # before 2.0
+        *("on_epoch_start", "on_epoch_end", "training_epoch_end", "validation_epoch_end"),
+    ),
+    "train_dataloader",
+    "train_dataloader",
+)
 _FABRICS = tuple(f"{package}.Fabric()" for package in ("lightning", "lightning.fabric", "lightning_fabric"))
 
 LIBRARY = Library(
@@ -38,14 +63,8 @@ LIBRARY = Library(
     hooks=dict.fromkeys(
         ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer"), _TRAINER
     ),
-    runs_before_loading={
-        f"{package}{module}": _SETUP
-        for package in ("lightning.", "lightning.pytorch.", "lightning.pytorch.core.")
-        for module in (
-            *("LightningDataModule", "LightningModule", "datamodule.LightningDataModule"),
-            *("module.LightningModule", "lightning.LightningModule"),
-        )
-    },
+    runs_before_loading=dict.fromkeys((*_MODULES, *_DATA_MODULES), _SETUP),
+    each_epoch=dict.fromkeys((*_MODULES, *_CALLBACKS), _EACH_EPOCH),
     # fabric/fabric.py: the loader is wrapped, with the same dataset and workers
     gives_arguments=frozenset(f"{fabric}.setup_dataloaders" for fabric in _FABRICS),
     # fabric/fabric.py: the function receives the Fabric first; its strategy may run it in the current process.

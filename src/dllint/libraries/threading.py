@@ -1,6 +1,7 @@
 """threading and queue (docs.python.org), and the locks of filelock 4.2."""
 
-from dllint.libraries.facets import Hooks, Library
+from dllint.libraries.facets import Library
+from dllint.libraries.hook_facets import Hooks
 from dllint.libraries.pickling import LOCK, RLOCK, Refusal, instance, since
 from dllint.screen import Words
 

@@ -1,7 +1,8 @@
 """transformers 4.50 (huggingface.co/docs, "Trainer"; `trainer_utils.py`), and what is built on its trainer: trl 0.20
 (`trainer/sft_trainer.py`, `trainer/dpo_trainer.py`) and sentence-transformers 5.0 (`trainer.py`)."""
 
-from dllint.libraries.facets import SEEDS_ALL, Epochs, Hooks, Library, LoaderApi, TrainerApi
+from dllint.libraries.facets import SEEDS_ALL, Library, LoaderApi, TrainerApi
+from dllint.libraries.hook_facets import Epochs, Hooks
 from dllint.screen import Words
 
 _OPTIONS = ("num_workers", "persistent_workers", "prefetch_factor", "pin_memory")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Instance, Site, Value
-from dllint.libraries.facets import Hooks
+from dllint.libraries.hook_facets import Hooks
 from dllint.libraries.hooks import argument, called_hooks
 from dllint.libraries.index import HOOKS, canonical
 from dllint.linking.source import SourceFile

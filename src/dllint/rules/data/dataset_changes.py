@@ -16,6 +16,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader, written
+from dllint.rules.data.epoch_hooks import EpochHooks
 from dllint.rules.data.worker_options import leaves
 from dllint.span import Span
 
@@ -27,7 +28,8 @@ _LOOPS = ("for", "while")
 
 @dataclass(frozen=True)
 class Change:
-    """A statement in a loop over epochs that changes what the workers of a loader read.
+    """A statement in a loop over epochs, or run by a hook in each of them, that changes what the workers of a loader
+    read.
 
     Attributes:
         what: the statement's target or call, as written.
@@ -49,6 +51,7 @@ class DatasetChanges:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.hooks = project.ask(EpochHooks)
 
     @staticmethod
     def persists(loader: Loader) -> bool:
@@ -62,7 +65,10 @@ class DatasetChanges:
         return bool(words) and words == leaves(count, loader.file)
 
     def of_loader(self, loader: Loader) -> Iterator[Change]:
-        """The changes to a loader's datasets in loops that read from the loader in every iteration."""
+        """The changes to a loader's datasets in loops that read from the loader in every iteration, and in hooks that a
+        framework calls in each epoch."""
+        if self._is_restarted(loader):
+            return
         for value in self.project.dataset_objects(loader):
             cls = value.of
             if not isinstance(cls, Class):
@@ -115,19 +121,35 @@ class DatasetChanges:
 
     def _is_dataset(self, expr: Expr, site: Site, loader: Loader, value: Instance) -> bool:
         """Whether an expression is the loader's dataset: the object itself, or `loader.dataset`."""
-        if isinstance(expr, Attribute) and expr.attr == "dataset" and self._is_loader(expr.value, site, loader):
+        if self._is_of_loader(expr, site, loader):
             return True
         if not isinstance(expr, (Name, Attribute)):
             return False
-        return any(_same(one, value.file, value.call) for one in self.world.values.evaluate(expr, site))
+        if any(_same(one, value.file, value.call) for one in self.world.values.evaluate(expr, site)):
+            return True
+        return any(self._is_of_loader(one.expr, one.site, loader) for one in self.hooks.origins_of(expr, site))
+
+    def _is_of_loader(self, expr: Expr, site: Site, loader: Loader) -> bool:
+        return isinstance(expr, Attribute) and expr.attr == "dataset" and self._is_loader(expr.value, site, loader)
 
     def _is_loader(self, expr: Expr, site: Site, loader: Loader) -> bool:
         if not isinstance(expr, (Name, Attribute)):
             return False
-        return any(_same(one, loader.file, loader.call) for one in self.world.values.evaluate(expr, site))
+        if any(_same(one, loader.file, loader.call) for one in self.world.values.evaluate(expr, site)):
+            return True
+        return self.hooks.gets(expr, site, loader)
+
+    def _is_restarted(self, loader: Loader) -> bool:
+        """Whether the program lets go of the iterator that has the workers, so that the next epoch starts others."""
+        for file, store in self.world.stores.outside_stores("_iterator"):
+            site = Site(file, store.scope, store.event.region, store.event.span.start, None)
+            if self._is_loader(store.base, site, loader):
+                return True
+        return False
 
     def _each_epoch(self, loader: Loader, site: Site) -> bool:
-        """Whether a place is inside a loop that does not make the loader but reads from it in every iteration."""
+        """Whether a place is inside a loop that does not make the loader but reads from it in every iteration, or in
+        what a hook runs in each epoch of the loader."""
         file = site.file
         for loop in file.regions(site.region):
             if file.facts.regions[loop].kind not in _LOOPS or self._is_over(loop, site, loader):
@@ -136,7 +158,7 @@ class DatasetChanges:
                 return False
             if self._reads(loop, site, loader):
                 return True
-        return False
+        return self.hooks.run(site, loader)
 
     def _is_made_in(self, loop: int, site: Site, loader: Loader) -> bool:
         """Whether each iteration of a loop makes the loader again, itself or by a function that it calls."""

@@ -11,7 +11,7 @@ from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Param
 from dllint.inference.entries import Found
 from dllint.inference.values import Actuals, Const, Instance, const
-from dllint.libraries.facets import Epochs
+from dllint.libraries.hook_facets import Epochs
 from dllint.libraries.hooks import constructed_with
 from dllint.libraries.index import HOOKS
 from dllint.linking.source import SourceFile
