@@ -54,10 +54,13 @@ def _is_number(project: Project, expr: Expr, site: Site) -> bool:
     if isinstance(expr, Name) and any(one.name == expr.id for one in site.file.scopes[site.scope].params):
         return True
     values = project.world.values.evaluate(expr, site)
-    return bool(values) and all(map(_is_array, values))
+    return bool(values) and all(is_array(one) or _is_constant(one) for one in values)
 
 
-def _is_array(value: Value) -> bool:
-    if isinstance(value, Const):
-        return not isinstance(value.value, str)
+def _is_constant(value: Value) -> bool:
+    return isinstance(value, Const) and not isinstance(value.value, str)
+
+
+def is_array(value: Value) -> bool:
+    """Whether torch or NumPy makes a value."""
     return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(_ARRAYS)

@@ -27,7 +27,7 @@ from dllint.project.prepared_loaders import prepared_loaders, rebatched_loaders
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.default_batches import gives_only_tensors, is_tensor, known_batches
+from dllint.rules.memory.default_batches import gives_only_tensors, is_tensor, known_batches, may_have_tensors
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
@@ -142,7 +142,8 @@ class Batches:
     def _collected(self, file: SourceFile, index: int, how: str) -> Iterator[KeptBatch]:
         call = file.calls[index]
         for loader in self.loaders(call.args[0].value, self.world.call_site(file, index, None)):
-            yield KeptBatch(loader, file, how, call.span, call.statement)
+            if how == "cycle" or may_have_tensors(self.project, loader):
+                yield KeptBatch(loader, file, how, call.span, call.statement)
 
     def _comprehensions(
         self, file: SourceFile, scope: int, gatherings: Iterable[tuple[Event, list[tuple[Expr, bool]]]]
@@ -164,6 +165,8 @@ class Batches:
                 whole = isinstance(expr.element, Name) and expr.element.id in body.whole
                 unclear = not joined and not whole and not isinstance(expr.element, CallRef)
                 for loader in self.loaders(iterable, site):
+                    if whole and not joined and not may_have_tensors(self.project, loader):
+                        continue
                     if not unclear or gives_only_tensors(self.project, loader):
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
 
@@ -174,7 +177,8 @@ class Batches:
         site = Site(file, scope, event.region, event.span.start, None)
         for one in expr.elements if isinstance(expr, (List, Tuple)) else ():
             for loader in self.loaders(one.value, site) if isinstance(one, Starred) else ():
-                yield KeptBatch(loader, file, how, event.value_span, event.span)
+                if may_have_tensors(self.project, loader):
+                    yield KeptBatch(loader, file, how, event.value_span, event.span)
 
     def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
         """The loaders whose batches iterating an expression yields."""
@@ -314,6 +318,8 @@ class _Loop(Body):
                 if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
                 kept = None if _is_whole(body, one) else one.expr
+                if kept is None and not (body.uses_as_tensor(one) or may_have_tensors(self.batches.project, loader)):
+                    continue
                 inside = body.inside_of(one)
                 places = (one.span, one.statement, inside or kept, one.value_span if inside is None else None)
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
