@@ -467,3 +467,78 @@ def run(path, transform):
     assert findings({"run.py": text}, select=["DLL306"]) == set()
     batched = text.replace("batch_size=None", "batch_size=8")
     assert {code for _, _, code in findings({"run.py": batched}, select=["DLL306"])} == {"DLL306"}
+
+
+ELEMENTS = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+from torchvision import io
+
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return torch.zeros(3, 4), ITEM
+
+def keep(kept, values):
+    kept.append(values[0])
+
+def run():
+    kept = []
+    for images, labels in DataLoader(Rows(), num_workers=4, batch_size=2):
+        print(labels.shape)
+        label = labels.to("cpu").detach().numpy()
+        LOOP
+    return kept
+"""
+BY_NUMBER = "for row in range(len(images)):\n            "
+
+
+@pytest.mark.parametrize(
+    ("loop", "item", "found"),
+    [
+        # A number, which an array of NumPy gives as a copy
+        (BY_NUMBER + "kept.append(label[row])", "np.array(index)", False),
+        (BY_NUMBER + "kept.append(label[row])", "index", False),
+        (BY_NUMBER + "kept.append(label[row])", "self.read(index)", False),
+        (BY_NUMBER + "kept.append((label[row], row))", "index", False),
+        (BY_NUMBER + "one = label[row]\n            kept.append(one)", "index", False),
+        (BY_NUMBER + "kept.append(label[row, 0])", "torch.zeros(3)", False),
+        (BY_NUMBER + "kept.append(label[row][0])", "torch.zeros(3)", False),
+        ("kept.append(labels.numpy()[0])", "index", False),
+        ("for one in label:\n            kept.append(one)", "index", False),
+        ("kept += [one for one in label]", "index", False),
+        (BY_NUMBER + "one = label[row]\n            kept.append(one[0])", "torch.zeros(3)", False),
+        # A row, which is a view
+        (BY_NUMBER + "kept.append(label[row])", "torch.zeros(3)", True),
+        (BY_NUMBER + "kept.append(label[row])", "np.zeros((3, 4))", True),
+        (BY_NUMBER + "kept.append(label[row])", "torch.zeros(3, dtype=torch.long)", True),
+        (BY_NUMBER + "kept.append(label[row])", "io.read_image(str(index))", True),
+        (BY_NUMBER + "kept.append(label[row, 0])", "torch.zeros(3, 4)", True),
+        (BY_NUMBER + "kept.append(label[row][0])", "torch.zeros(3, 4)", True),
+        (BY_NUMBER + "print(label[:, 0])\n            kept.append(label[row])", "self.read(index)", True),
+        (BY_NUMBER + "print(label.shape[1])\n            kept.append(label[row])", "self.read(index)", True),
+        ("for one in label:\n            kept.append(one)", "torch.zeros(3)", True),
+        # Other indices give views, as every index of a tensor does.
+        (BY_NUMBER + "kept.append(label[row:])", "index", True),
+        (BY_NUMBER + "kept.append(labels[row])", "index", True),
+        (BY_NUMBER + "kept.append(labels[row].numpy())", "index", True),
+        ("for one in labels:\n            kept.append(one)", "index", True),
+        ("kept.append(label)", "index", True),
+        # Functions that are called with an array
+        ("keep(kept, label)", "index", False),
+        ("keep(kept, label)", "torch.zeros(3)", True),
+        ("keep(kept, images.numpy())", "index", True),
+        ("keep(kept, labels)", "index", True),
+        # Arrays with fewer axes
+        (BY_NUMBER + "kept.append(label.reshape(-1)[row])", "torch.zeros(3)", False),
+        ("flat = label.ravel()\n        kept.append(flat[0])", "torch.zeros(3)", False),
+        ("same = label.astype('int64', copy=False)\n        kept.append(label[0])", "torch.zeros(3)", True),
+    ],
+)
+def test_elements_of_an_array_may_be_numbers(loop: str, item: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = ELEMENTS.replace("ITEM", item).replace("LOOP", loop)
+
+    assert bool(findings({"run.py": text}, select=["DLL306"])) is found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import BinOp, CallRef, Constant, Dict, Name
+from dllint.facts.nodes import BinOp, CallRef, Constant, Dict, List, Name, Starred, Tuple
 from dllint.facts.schema import Expr
-from dllint.inference.values import Const, External, Instance, Mapping, Site, Value
+from dllint.inference.values import Const, Display, External, Instance, Mapping, Site, Value
 from dllint.linking.source import last_name
 from dllint.project.loaders import Loader
 from dllint.rules.memory.split_batches import items_of
@@ -23,18 +23,25 @@ _ARRAYS = ("torch.", "numpy.")
 def may_be_text(project: Project, loader: Loader, key: str) -> bool:
     """Whether the source shows what the items have under a key, and not that it is a number or an array: torch's
     default collate function then makes a list of it, unless it is one."""
-    return any(not _is_number(project, *one) for one in _fields(project, loader, key))
+    return any(not _is_number(project, *one) for one in fields(project, loader, key))
 
 
 def are_numbers(project: Project, loader: Loader, key: str) -> bool:
     """Whether the source shows that the items have numbers or arrays under a key."""
-    fields = list(_fields(project, loader, key))
-    return bool(fields) and all(_is_number(project, *one) for one in fields)
+    found = list(fields(project, loader, key))
+    return bool(found) and all(_is_number(project, *one) for one in found)
 
 
-def _fields(project: Project, loader: Loader, key: str) -> Iterator[tuple[Expr, Site]]:
+def fields(project: Project, loader: Loader, key: int | str) -> Iterator[tuple[Expr, Site]]:
+    """Yield what the items of the project's datasets have at a position or under a key, as far as the source shows."""
     for dataset in project.dataset_objects(loader):
         for item in items_of(project, dataset):
+            if isinstance(key, int):
+                row = item.written.expr if isinstance(item, Display) else None
+                before = row.elements[: key + 1] if isinstance(row, (Tuple, List)) else ()
+                if isinstance(item, Display) and len(before) > key and not any(map(_is_starred, before)):
+                    yield before[key], item.written.site
+                continue
             if not isinstance(item, Mapping):
                 continue
             expr, site = item.written.expr, item.written.site
@@ -44,6 +51,10 @@ def _fields(project: Project, loader: Loader, key: str) -> Iterator[tuple[Expr, 
             for change in project.world.mappings.history(item):
                 if change.kind == "set" and change.key in (key, Constant(key)) and change.value is not None:
                     yield change.value, project.world.mappings.changed_at(change, item)
+
+
+def _is_starred(expr: Expr) -> bool:
+    return isinstance(expr, Starred)
 
 
 def _is_number(project: Project, expr: Expr, site: Site) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
@@ -28,6 +29,7 @@ from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
 from dllint.rules.memory.default_batches import gives_only_tensors, is_tensor, known_batches, may_have_tensors
+from dllint.rules.memory.item_dimensions import least_dimensions
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
@@ -273,6 +275,7 @@ class _Loop(Body):
         self.batches = batches
         self.event = event
         self.taken = taken
+        self.dimensions = self._dimensions
 
     def _follow(self, event: Event) -> None:
         value = event.value
@@ -304,12 +307,11 @@ class _Loop(Body):
                     found += self._in_callees(index)
         if not found:
             return
-        loaders = self.batches.loaders(self.event.value, site)
-        for body, one in found if loaders else ():
+        for body, one in found if self._loaders else ():
             if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
                 continue
             unclear, key = body.is_unclear(one), body.entry(one)
-            for loader in loaders:
+            for loader in self._loaders:
                 if unclear and not self._is_tensor(loader, body, one):
                     continue
                 few = (known_batches(self.batches.project, loader) or _MANY) < _MANY
@@ -323,6 +325,16 @@ class _Loop(Body):
                 inside = body.inside_of(one)
                 places = (one.span, one.statement, inside or kept, one.value_span if inside is None else None)
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
+
+    def _dimensions(self, position: int | str | None) -> int:
+        loaders = self._loaders if self.event.value is not None else ()
+        return min((least_dimensions(self.batches.project, one, position) for one in loaders), default=0)
+
+    @cached_property
+    def _loaders(self) -> list[Loader]:
+        assert self.event.value is not None
+        site = Site(self.file, self.scope, self.event.region, self.event.span.start, None)
+        return self.batches.loaders(self.event.value, site)
 
     def _is_tensor(self, loader: Loader, body: Body, kept: Kept) -> bool:
         """Whether the items of the loader show that what is kept of a batch is a tensor."""
