@@ -227,6 +227,20 @@ def test_no_workers_is_a_verdict(follow: Follow) -> None:
     assert loader.in_force == ()
 
 
+def test_a_class_that_gives_batches_itself_is_a_verdict(follow: Follow) -> None:
+    code = """\
+    from torch.utils.data import DataLoader
+    class Loader(DataLoader):
+        def __iter__(self):
+            yield from self.dataset
+    Loader([1], num_workers=2)
+    """
+    (loader,) = follow("train.py", {"train.py": code}).loaders
+    assert loader.workers == "none"
+    assert loader.verdict.startswith("its class gives batches itself: no worker starts")
+    assert loader.in_force == ()
+
+
 def test_the_start_method_of_the_loaders_own_context(follow: Follow) -> None:
     code = """\
     from torch.utils.data import DataLoader

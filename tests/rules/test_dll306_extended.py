@@ -359,3 +359,186 @@ def test_under_a_number_that_the_loop_counts(lines: tuple[str, ...], found: bool
     text = COUNTED.replace("LINES", "\n        ".join(lines))
 
     assert bool(findings({"train.py": text}, select=["DLL306"])) is found
+
+
+NOT_BATCHED = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+from torchvision import io
+from tqdm import tqdm
+
+class Rows(Dataset):
+    def __init__(self, paths, table):
+        self.paths = paths
+        self.table = table
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return ITEM
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        for index in range(9):
+            yield ITEM
+
+def run(paths, convert):
+    rows = DATASET
+    loader = DataLoader(rows, num_workers=4, OPTIONS)
+    KEPT
+"""
+
+
+@pytest.mark.parametrize(
+    ("item", "options", "found"),
+    [
+        # What torch converts where it makes no batches: arrays, and nothing else.
+        ("index", "batch_size=None", False),
+        ("index, len(str(index)), 0.5", "batch_size=None", False),
+        ("[index, index + 1], str(index)", "batch_size=None", False),
+        ("{'number': index, 'name': str(index)}", "batch_size=None", False),
+        ("io.read_video_timestamps(self.paths[index])", "batch_size=None", False),
+        ("torch.zeros(3)", "batch_size=None", True),
+        ("index, torch.zeros(3)", "batch_size=None", True),
+        ("index, np.zeros(3)", "batch_size=None", True),
+        ("{'number': index, 'row': np.load(self.paths[index])}", "batch_size=None", True),
+        ("[[torch.tensor(index)], index]", "batch_size=None", True),
+        # Batches of numbers are tensors, and another function may make some.
+        ("index", "batch_size=4", True),
+        ("index", "shuffle=True", True),
+        ("index", "batch_size=None, collate_fn=convert", True),
+        ("index", "batch_size=convert", True),
+    ],
+)
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "return list(tqdm(loader))",
+        "return [*loader]",
+        "return [row for row in loader]",
+        "kept = []\n    for row in loader:\n        kept.append(row)\n    return kept",
+    ],
+    ids=["list", "display", "comprehension", "loop"],
+)
+def test_items_that_no_batch_is_made_of(
+    item: str, options: str, kept: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    text = NOT_BATCHED.replace("ITEM", item).replace("OPTIONS", options)
+    text = text.replace("DATASET", "Rows(paths, 0)").replace("KEPT", kept)
+
+    assert bool(findings({"run.py": text}, select=["DLL306"])) is found
+
+
+@pytest.mark.parametrize("use", ["", "print(row.shape)", "torch.stack(kept)"])
+def test_items_that_a_program_uses_as_tensors(use: str, findings: Callable[..., Any]) -> None:
+    kept = f"kept = []\n    for row in loader:\n        kept.append(row)\n        {use}\n    return kept"
+    text = NOT_BATCHED.replace("ITEM", "self.table[index]").replace("DATASET", "Rows(paths, convert)")
+
+    files = {"run.py": text.replace("OPTIONS", "batch_size=None").replace("KEPT", kept)}
+    assert bool(findings(files, select=["DLL306"])) is bool(use)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "item", "found"),
+    [
+        ("Stream()", "index", False),
+        ("Stream()", "torch.zeros(index)", True),
+        ("TensorDataset(torch.zeros(9, 3))", "index", True),
+        ("convert", "index", True),
+    ],
+)
+def test_datasets_that_no_batch_is_made_of(dataset: str, item: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = NOT_BATCHED.replace("ITEM", item).replace("OPTIONS", "batch_size=None").replace("DATASET", dataset)
+
+    assert bool(findings({"run.py": text.replace("KEPT", "return list(loader)")}, select=["DLL306"])) is found
+
+
+def test_a_class_that_no_batch_is_made_of_stays_a_number(findings: Callable[..., Any]) -> None:
+    text = """\
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+
+def run(path, transform):
+    loader = DataLoader(ImageFolder(path, transform), num_workers=4, batch_size=None)
+    return [label for image, label in loader]
+"""
+    assert findings({"run.py": text}, select=["DLL306"]) == set()
+    batched = text.replace("batch_size=None", "batch_size=8")
+    assert {code for _, _, code in findings({"run.py": batched}, select=["DLL306"])} == {"DLL306"}
+
+
+ELEMENTS = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+from torchvision import io
+
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return torch.zeros(3, 4), ITEM
+
+def keep(kept, values):
+    kept.append(values[0])
+
+def run():
+    kept = []
+    for images, labels in DataLoader(Rows(), num_workers=4, batch_size=2):
+        print(labels.shape)
+        label = labels.to("cpu").detach().numpy()
+        LOOP
+    return kept
+"""
+BY_NUMBER = "for row in range(len(images)):\n            "
+
+
+@pytest.mark.parametrize(
+    ("loop", "item", "found"),
+    [
+        # A number, which an array of NumPy gives as a copy
+        (BY_NUMBER + "kept.append(label[row])", "np.array(index)", False),
+        (BY_NUMBER + "kept.append(label[row])", "index", False),
+        (BY_NUMBER + "kept.append(label[row])", "self.read(index)", False),
+        (BY_NUMBER + "kept.append((label[row], row))", "index", False),
+        (BY_NUMBER + "one = label[row]\n            kept.append(one)", "index", False),
+        (BY_NUMBER + "kept.append(label[row, 0])", "torch.zeros(3)", False),
+        (BY_NUMBER + "kept.append(label[row][0])", "torch.zeros(3)", False),
+        ("kept.append(labels.numpy()[0])", "index", False),
+        ("for one in label:\n            kept.append(one)", "index", False),
+        ("kept += [one for one in label]", "index", False),
+        (BY_NUMBER + "one = label[row]\n            kept.append(one[0])", "torch.zeros(3)", False),
+        # A row, which is a view
+        (BY_NUMBER + "kept.append(label[row])", "torch.zeros(3)", True),
+        (BY_NUMBER + "kept.append(label[row])", "np.zeros((3, 4))", True),
+        (BY_NUMBER + "kept.append(label[row])", "torch.zeros(3, dtype=torch.long)", True),
+        (BY_NUMBER + "kept.append(label[row])", "io.read_image(str(index))", True),
+        (BY_NUMBER + "kept.append(label[row, 0])", "torch.zeros(3, 4)", True),
+        (BY_NUMBER + "kept.append(label[row][0])", "torch.zeros(3, 4)", True),
+        (BY_NUMBER + "print(label[:, 0])\n            kept.append(label[row])", "self.read(index)", True),
+        (BY_NUMBER + "print(label.shape[1])\n            kept.append(label[row])", "self.read(index)", True),
+        ("for one in label:\n            kept.append(one)", "torch.zeros(3)", True),
+        # Other indices give views, as every index of a tensor does.
+        (BY_NUMBER + "kept.append(label[row:])", "index", True),
+        (BY_NUMBER + "kept.append(labels[row])", "index", True),
+        (BY_NUMBER + "kept.append(labels[row].numpy())", "index", True),
+        ("for one in labels:\n            kept.append(one)", "index", True),
+        ("kept.append(label)", "index", True),
+        # Functions that are called with an array
+        ("keep(kept, label)", "index", False),
+        ("keep(kept, label)", "torch.zeros(3)", True),
+        ("keep(kept, images.numpy())", "index", True),
+        ("keep(kept, labels)", "index", True),
+        # Arrays with fewer axes
+        (BY_NUMBER + "kept.append(label.reshape(-1)[row])", "torch.zeros(3)", False),
+        ("flat = label.ravel()\n        kept.append(flat[0])", "torch.zeros(3)", False),
+        ("same = label.astype('int64', copy=False)\n        kept.append(label[0])", "torch.zeros(3)", True),
+    ],
+)
+def test_elements_of_an_array_may_be_numbers(loop: str, item: str, found: bool, findings: Callable[..., Any]) -> None:
+    text = ELEMENTS.replace("ITEM", item).replace("LOOP", loop)
+
+    assert bool(findings({"run.py": text}, select=["DLL306"])) is found

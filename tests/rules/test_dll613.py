@@ -132,6 +132,13 @@ def collate(rows):
 
 DataLoader(Plain([]), collate_fn=collate, pin_memory=True)
 """,
+    "a loader that gives batches itself": """
+class Loader(DataLoader):
+    def __iter__(self):
+        yield from self.dataset
+
+Loader(Rows([], DEVICE), pin_memory=True)
+""",
     "an unknown device": """
 def build(rows, device):
     return DataLoader(Rows(rows, device), pin_memory=True)

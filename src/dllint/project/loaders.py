@@ -33,6 +33,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.abstract_datasets import objects_below
 from dllint.project.loader_apis import given_argument, loader_api, stays_text
+from dllint.project.own_iteration import starts_no_workers
 from dllint.project.trainers import fed_to, given_to_trainers
 from dllint.span import Span
 
@@ -188,13 +189,25 @@ class Loader:
         return file, file.calls[index].span
 
     def workers(self, frame: Frame | None = None) -> Workers:
-        """The worker count in one activation of the enclosing function."""
+        """The workers that start in one activation of the enclosing function: none if the loader's class gives batches
+        itself, whatever `num_workers` is."""
+        return Workers("none", 0, "0") if self.iterates_itself else self.asked(frame)
+
+    @cached_property
+    def iterates_itself(self) -> bool:
+        if self.cls is None:
+            return False
+        callees = self.world.values.evaluate(self.file.calls[self.call].func, self.site)
+        return starts_no_workers(self.world, callees, self.file, self.call)
+
+    def asked(self, frame: Frame | None = None) -> Workers:
+        """The worker count that the base class is given in one activation of the enclosing function."""
         found = self._workers.get(frame)
         if found is None:
-            found = self._workers[frame] = self._find_workers(frame)
+            found = self._workers[frame] = self._find_asked(frame)
         return found
 
-    def _find_workers(self, frame: Frame | None) -> Workers:
+    def _find_asked(self, frame: Frame | None) -> Workers:
         found = self.argument("num_workers", frame)
         values = found.values
         if found.absent and not values:
@@ -215,7 +228,8 @@ class Loader:
         """Whether the worker count is known and positive for every caller of the enclosing function."""
         found = self.argument("num_workers")
         counts = [value.value for value in found.values if isinstance(value, Const) and isinstance(value.value, int)]
-        return not found.absent and len(counts) == len(found.values) > 0 and all(count > 0 for count in counts)
+        known = not found.absent and len(counts) == len(found.values) > 0 and all(count > 0 for count in counts)
+        return known and not self.iterates_itself
 
     def accepts(self, name: str) -> bool:
         """Whether the call accepts DataLoader's argument `name` as a keyword."""

@@ -361,6 +361,8 @@ def _loader(project: Project, loader: Loader) -> LoaderTrace:
 
 
 def _verdict(loader: Loader, workers: str, in_force: tuple[InForce, ...]) -> str:
+    if loader.iterates_itself:
+        return "its class gives batches itself: no worker starts, and nothing about workers is reported"
     if workers == "none":
         return "the worker count is provably 0: no worker starts, and nothing about workers is reported"
     if workers == "opaque":

@@ -21,6 +21,9 @@ CODE = "DLL613"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
+        if loader.iterates_itself:
+            # The base class pins the batches that it gives.
+            continue
         # Forked workers fail earlier, when they touch the GPU: DLL103.
         if not loader.flag("pin_memory") or (loader.workers().possible and project.ask(CudaForks).forks(loader)):
             continue

@@ -90,7 +90,7 @@ class WorkerOptions:
         if written(loader, "worker_init_fn") is None or self._guarded(loader, None):
             return False
         frames = [frame for frame, _ in self.activations(loader)]
-        if not frames or any(loader.workers(frame).kind != "none" for frame in frames):
+        if not frames or any(loader.asked(frame).kind != "none" for frame in frames):
             return False
         given = [loader.argument("worker_init_fn", frame) for frame in frames]
         if any(one.absent or not one.values for one in given) or any(
@@ -119,7 +119,7 @@ class WorkerOptions:
     def _in(self, loader: Loader, frame: Frame | None, caller: Place | None) -> Clash | None:
         found = loader.argument("num_workers", frame)
         zeros = _holds_zero(found.values)
-        workers = loader.workers(frame)
+        workers = loader.asked(frame)
         if workers.kind == "opaque" or (workers.kind == "some" and workers.count is not None):
             return None
         options = tuple(option for option in WORKER_OPTIONS if self._given(loader, option, frame))

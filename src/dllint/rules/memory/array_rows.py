@@ -11,20 +11,19 @@ _ARRAYS = frozenset({"numpy", "asarray", "array", "__array__"})
 """Last names of the functions and methods that make an array of a tensor."""
 
 
-def may_be_numbers(file: SourceFile, scope: int, expr: Expr) -> bool:
+def may_be_numbers(file: SourceFile, scope: int, expr: Expr, seen: frozenset[str] = frozenset()) -> bool:
     """Whether going through a value may give numbers: it is an array, whose dimensions nothing tells. One that is
     assigned under a name, `labels = labels.numpy()`, counts in the whole function."""
     if isinstance(expr, Name):
-        return any(
-            event.kind == "assign" and event.target == expr and event.value is not None and _is_array(file, event.value)
+        return expr.id not in seen and any(
+            event.kind == "assign"
+            and event.target == expr
+            and event.value is not None
+            and may_be_numbers(file, scope, event.value, seen | {expr.id})
             for event in file.scopes[scope].events
         )
-    return _is_array(file, expr)
-
-
-def _is_array(file: SourceFile, expr: Expr) -> bool:
     if isinstance(expr, Attribute):
-        return expr.attr in ("T", "data", "real") and _is_array(file, expr.value)
+        return expr.attr in ("T", "data", "real") and may_be_numbers(file, scope, expr.value, seen)
     if not isinstance(expr, CallRef):
         return False
     func = file.calls[expr.index].func
@@ -33,5 +32,5 @@ def _is_array(file: SourceFile, expr: Expr) -> bool:
     return (
         isinstance(func, Attribute)
         and func.attr in ("astype", "ravel", "flatten", "reshape")
-        and _is_array(file, func.value)
+        and may_be_numbers(file, scope, func.value, seen)
     )

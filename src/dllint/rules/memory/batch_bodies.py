@@ -142,8 +142,11 @@ class Body(Storages):
         if not isinstance(entry, Subscript) or not isinstance(entry.index, Constant):
             return None
         key = entry.index.value
-        used = self._is_used_as_tensor(kept.expr) or self._joined(kept.container)
-        return key if isinstance(key, str) and not used else None
+        return key if isinstance(key, str) and not self.uses_as_tensor(kept) else None
+
+    def uses_as_tensor(self, kept: Kept) -> bool:
+        """Whether the function uses what is kept as a tensor, itself or joined with the rest of its container."""
+        return self._is_used_as_tensor(kept.expr) or self._joined(kept.container)
 
     def collects(self, container: Expr, region: int, span: Span) -> bool:
         """Whether the container is a list that outlives one iteration of the loop and only grows in it."""

@@ -3,10 +3,11 @@ hold tensors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, IfExp, Name, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Constant, IfExp, Name, Opaque, Subscript, Tuple
 from dllint.facts.schema import Call, Expr
 from dllint.inference.values import Const, External, Frame, Instance
 from dllint.libraries.index import ATTRIBUTES, METHODS
@@ -32,11 +33,15 @@ class Names:
         whole: names of batches; `parts` those of parts of one.
         positions: the names of what a batch has at one position or under one key, or of rows of it, each with that.
         tensors: names of parts that provably are tensors.
+        arrays: names of parts that are arrays of NumPy.
+        reshaped: names of parts that may have fewer axes than they came with.
         entries: names of entries of a batch, each with the entry: `labels = batch["labels"]`.
         counters: names of numbers that loops count.
         filled: the names of dicts and lists that the body makes itself, each with the parts of the batch that it puts
             there: `row = {}`, then `row["x"] = x`.
         replaced: the keys of a batch under which the body stores something else: `batch["x"] = batch["x"].cuda()`.
+        dimensions: how many dimensions, besides that of the batch, what a batch has at a position or under a key surely
+            has.
         on_cpu: whether something was moved to a device that is the CPU unless an option selects another.
     """
 
@@ -52,10 +57,13 @@ class Names:
         self.parts: set[str] = set()
         self.positions: dict[str, int | str] = {}
         self.tensors: set[str] = set()
+        self.arrays: set[str] = set()
+        self.reshaped: set[str] = set()
         self.entries: dict[str, Expr] = {}
         self.counters: set[str] = set()
         self.filled: dict[str, list[Expr]] = {}
         self.replaced: dict[str, set[object]] = {}
+        self.dimensions: Callable[[int | str | None], int] = lambda position: 0
         self.on_cpu = False
         self._used: dict[Expr, bool] = {}
 
@@ -95,6 +103,22 @@ class Names:
                         found.add(value)
                     case Subscript(value, Tuple()):
                         found.add(value)
+        return found
+
+    @cached_property
+    def axes(self) -> dict[Expr, int]:
+        """How many axes the function shows of what it takes parts of: `boxes[:, 0]` and `boxes.shape[1]` show two."""
+        found: dict[Expr, int] = {}
+        for expr, *_ in expressions(self.file, self.scope):
+            for part in walk(expr, self.file):
+                match part:
+                    case Subscript(Attribute(value, "shape"), Constant(int() as axis)):
+                        count = axis + 1
+                    case Subscript(value, Tuple(elements)):
+                        count = sum(not isinstance(one, Opaque) and one != Constant(None) for one in elements)
+                    case _:
+                        continue
+                found[value] = max(count, found.get(value, 0))
         return found
 
     @cached_property

@@ -5,23 +5,57 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef, Name, Starred, Tuple
-from dllint.inference.values import NONE, Const, Display, External, Instance, Value
+from dllint.inference import limits
+from dllint.inference.values import NONE, Class, Const, Display, External, Instance, Mapping, Value
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import NEW_STORAGE, TENSOR_ITEMS, WRAPPERS, canonical
 from dllint.linking.source import last_name
 from dllint.project.loaders import Loader
-from dllint.rules.memory.item_fields import NUMBERS, are_numbers
+from dllint.rules.memory.item_fields import NUMBERS, are_numbers, is_array
 from dllint.rules.memory.split_batches import items_of
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
+
+_OF_TENSORS = "torch.utils.data.TensorDataset"
 
 
 def gives_only_tensors(project: Project, loader: Loader) -> bool:
     """Whether every part of a batch is provably a tensor, because torch stacks the items: those of a TensorDataset, or
     the pictures and classes of torchvision."""
     values = loader.datasets()
-    return _are_collated(loader) and bool(values) and all(_items(project, one) is not None for one in values)
+    if not _are_collated(loader) or not values:
+        return False
+    if NONE in loader.argument("batch_size").values:
+        return all(isinstance(one, Instance) and one.of == External(_OF_TENSORS) for one in values)
+    return all(_items(project, one) is not None for one in values)
+
+
+def may_have_tensors(project: Project, loader: Loader) -> bool:
+    """Whether a whole batch may be or contain a tensor.
+
+    With `batch_size=None` torch makes no batches. It turns the arrays of an item into tensors and leaves numbers and
+    texts as they are (`torch/utils/data/_utils/collate.py`, `default_convert`), so that the items of the project's
+    datasets have to show an array or a tensor.
+    """
+    size = loader.argument("batch_size")
+    if size.absent or size.values != (NONE,) or not _are_collated(loader):
+        return True
+    if not all(isinstance(one, Instance) and isinstance(one.of, Class) for one in loader.datasets()):
+        return True
+    items = [item for dataset in project.dataset_objects(loader) for item in items_of(project, dataset)]
+    return not items or any(_has_array(project, item) for item in items)
+
+
+def _has_array(project: Project, value: Value, depth: int = 0) -> bool:
+    """Whether a value is, or contains, a tensor or an array."""
+    if not isinstance(value, (Display, Mapping)):
+        return project.tensors.holds(value) or project.arrays.of(value) is not None or is_array(value)
+    if limits.CONTAINER_DEPTH.exceeded(depth):
+        return True
+    mappings = project.world.mappings
+    inside = mappings.values_of(value) or mappings.elements(value)
+    return any(_has_array(project, one, depth + 1) for one in inside)
 
 
 def is_tensor(project: Project, loader: Loader, position: int | str) -> bool:

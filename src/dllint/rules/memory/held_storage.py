@@ -27,6 +27,7 @@ from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
 from dllint.linking.expressions import as_display, walk
 from dllint.linking.source import last_name
+from dllint.rules.memory.array_rows import may_be_numbers
 from dllint.rules.memory.batch_names import TENSOR_ONLY, Names
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _ITEMS = frozenset({"get", "pop"})
 """Methods of a dict that return one of its entries."""
+_FIRST = Constant(0)
+_RESHAPING = frozenset({"flatten", "ravel", "reshape", "squeeze", "view"})
+"""Methods whose result may have fewer axes."""
 
 
 class Storages(Names):
@@ -70,9 +74,14 @@ class Storages(Names):
             position = self.position(event.value) if held else None
             made = as_display(event.value, self.file)
             beside = self._beside(made) if event.detail is None else set()
+            array, reshaped = held and self._is_array(event.value), held and self._is_reshaped(event.value)
             self._forget(event.target.id)
             if position is not None:
                 self.positions[event.target.id] = position
+            if array:
+                self.arrays.add(event.target.id)
+            if reshaped:
+                self.reshaped.add(event.target.id)
             if beside:
                 self.replaced[event.target.id] = beside
             if event.detail is None and isinstance(made, (List, Tuple, Dict)):
@@ -168,7 +177,8 @@ class Storages(Names):
             whole = isinstance(iterable, Name) and iterable.id in self.whole and iterable not in self.numbered
             part = iterable.id if isinstance(iterable, Name) and iterable.id in self.parts else None
             rows = part is not None and isinstance(target, Name) and self.is_tensor(part)
-            self._bind_parts((target,), not whole and self.holds(iterable))
+            held = not whole and self.holds(iterable) and not self._may_be_number(iterable, _FIRST)
+            self._bind_parts((target,), held)
             if rows and isinstance(target, Name):
                 self.tensors.add(target.id)
 
@@ -214,6 +224,8 @@ class Storages(Names):
         self.filled.pop(name, None)
         self.entries.pop(name, None)
         self.tensors.discard(name)
+        self.arrays.discard(name)
+        self.reshaped.discard(name)
 
     def holds(self, expr: Expr) -> bool:
         """Whether the value of an expression provably holds a storage of the batch, or the whole batch."""
@@ -229,7 +241,7 @@ class Storages(Names):
                 return False
             case Subscript(value, key):
                 plain = self._is_basic(key) and (not isinstance(key, Constant) or key.value is not None)
-                return plain and self.holds(value)
+                return plain and self.holds(value) and not self._may_be_number(value, key)
             case IfExp(_, body, orelse):
                 return self.holds(body) and self.holds(orelse)
             case Comprehension():
@@ -249,6 +261,49 @@ class Storages(Names):
             return all(isinstance(one, Opaque) or self._is_basic(one) for one in key.elements)
         return isinstance(key, (Slice, Constant)) or (isinstance(key, Name) and key.id in self.counters)
 
+    def _may_be_number(self, value: Expr, *keys: Expr) -> bool:
+        """Whether indexing by keys may give a number, which holds no storage: they name a position on each axis that
+        the array of NumPy is known to have. An element of a tensor is a view in any case."""
+        positions = [one for key in keys for one in _axes_of(key)]
+        if not all(map(self._is_position, positions)):
+            return False
+        if isinstance(value, Subscript):
+            return self._may_be_number(value.value, value.index, *keys)
+        if not self._is_array(value):
+            return False
+        if self._is_reshaped(value):
+            return True
+        while max(self.axes.get(value, 0), self.dimensions(self.position(value)) + 1) <= len(positions):
+            func = self.file.calls[value.index].func if isinstance(value, CallRef) else value
+            if not isinstance(func, (Attribute, Subscript)):
+                return True
+            value = func.value
+        return False
+
+    def _is_array(self, expr: Expr) -> bool:
+        """Whether a value may be an array of NumPy, or a part of one."""
+        while isinstance(expr, Subscript):
+            expr = expr.value
+        return (isinstance(expr, Name) and expr.id in self.arrays) or may_be_numbers(self.file, self.scope, expr)
+
+    def _is_reshaped(self, expr: Expr) -> bool:
+        """Whether a part of a batch may have fewer axes than it came with."""
+        while isinstance(expr, (Attribute, CallRef, Subscript)):
+            if isinstance(expr, CallRef):
+                if last_name(self.file.calls[expr.index].func) in _RESHAPING:
+                    return True
+                expr = self.file.calls[expr.index].func
+            elif isinstance(expr, Subscript) and any(map(self._is_position, _axes_of(expr.index))):
+                return True
+            else:
+                expr = expr.value
+        return isinstance(expr, Name) and expr.id in self.reshaped
+
+    def _is_position(self, key: Expr) -> bool:
+        if isinstance(key, Constant):
+            return isinstance(key.value, int)
+        return isinstance(key, Name) and key.id in self.counters
+
     def _comprehension_holds(self, expr: Comprehension) -> bool:
         """Whether a list has parts of the batch: `[row for row in labels]`."""
         if len(expr.clauses) != 1 or expr.key is not None:
@@ -256,6 +311,7 @@ class Storages(Names):
         inner = Storages(self.world, self.file, self.scope, self.region, self.frame)
         inner.depth = self.depth
         inner.whole, inner.parts, inner.counters = set(self.whole), set(self.parts), set(self.counters)
+        inner.positions, inner.dimensions = dict(self.positions), self.dimensions
         inner.follow_loop(expr.clauses[0].target, expr.clauses[0].iterable)
         return inner.holds(expr.element)
 
@@ -318,7 +374,16 @@ class Storages(Names):
             position = self.position(expr)
             if position is not None:
                 body.positions[param.name] = position
+            if self._is_array(expr):
+                body.arrays.add(param.name)
+            if self._is_reshaped(expr):
+                body.reshaped.add(param.name)
             if not whole and (isinstance(expr, CallRef) or (isinstance(expr, Name) and self.is_tensor(expr.id))):
                 body.tensors.add(param.name)
-        body.on_cpu = self.on_cpu
+        body.on_cpu, body.dimensions = self.on_cpu, self.dimensions
         return bool(body.whole or body.parts)
+
+
+def _axes_of(key: Expr) -> tuple[Expr, ...]:
+    """What a subscript has for each axis."""
+    return key.elements if isinstance(key, Tuple) else (key,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
@@ -27,7 +28,8 @@ from dllint.project.prepared_loaders import prepared_loaders, rebatched_loaders
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import Kept
 from dllint.rules.memory.batch_loops import extending, gathering, looping, taking
-from dllint.rules.memory.default_batches import gives_only_tensors, is_tensor, known_batches
+from dllint.rules.memory.default_batches import gives_only_tensors, is_tensor, known_batches, may_have_tensors
+from dllint.rules.memory.item_dimensions import least_dimensions
 from dllint.rules.memory.item_fields import may_be_text
 from dllint.span import Span
 
@@ -142,7 +144,8 @@ class Batches:
     def _collected(self, file: SourceFile, index: int, how: str) -> Iterator[KeptBatch]:
         call = file.calls[index]
         for loader in self.loaders(call.args[0].value, self.world.call_site(file, index, None)):
-            yield KeptBatch(loader, file, how, call.span, call.statement)
+            if how == "cycle" or may_have_tensors(self.project, loader):
+                yield KeptBatch(loader, file, how, call.span, call.statement)
 
     def _comprehensions(
         self, file: SourceFile, scope: int, gatherings: Iterable[tuple[Event, list[tuple[Expr, bool]]]]
@@ -164,6 +167,8 @@ class Batches:
                 whole = isinstance(expr.element, Name) and expr.element.id in body.whole
                 unclear = not joined and not whole and not isinstance(expr.element, CallRef)
                 for loader in self.loaders(iterable, site):
+                    if whole and not joined and not may_have_tensors(self.project, loader):
+                        continue
                     if not unclear or gives_only_tensors(self.project, loader):
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
 
@@ -174,7 +179,8 @@ class Batches:
         site = Site(file, scope, event.region, event.span.start, None)
         for one in expr.elements if isinstance(expr, (List, Tuple)) else ():
             for loader in self.loaders(one.value, site) if isinstance(one, Starred) else ():
-                yield KeptBatch(loader, file, how, event.value_span, event.span)
+                if may_have_tensors(self.project, loader):
+                    yield KeptBatch(loader, file, how, event.value_span, event.span)
 
     def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
         """The loaders whose batches iterating an expression yields."""
@@ -269,6 +275,7 @@ class _Loop(Body):
         self.batches = batches
         self.event = event
         self.taken = taken
+        self.dimensions = self._dimensions
 
     def _follow(self, event: Event) -> None:
         value = event.value
@@ -300,12 +307,11 @@ class _Loop(Body):
                     found += self._in_callees(index)
         if not found:
             return
-        loaders = self.batches.loaders(self.event.value, site)
-        for body, one in found if loaders else ():
+        for body, one in found if self._loaders else ():
             if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
                 continue
             unclear, key = body.is_unclear(one), body.entry(one)
-            for loader in loaders:
+            for loader in self._loaders:
                 if unclear and not self._is_tensor(loader, body, one):
                     continue
                 few = (known_batches(self.batches.project, loader) or _MANY) < _MANY
@@ -314,9 +320,21 @@ class _Loop(Body):
                 if key is not None and may_be_text(self.batches.project, loader, key):
                     continue
                 kept = None if _is_whole(body, one) else one.expr
+                if kept is None and not (body.uses_as_tensor(one) or may_have_tensors(self.batches.project, loader)):
+                    continue
                 inside = body.inside_of(one)
                 places = (one.span, one.statement, inside or kept, one.value_span if inside is None else None)
                 yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
+
+    def _dimensions(self, position: int | str | None) -> int:
+        loaders = self._loaders if self.event.value is not None else ()
+        return min((least_dimensions(self.batches.project, one, position) for one in loaders), default=0)
+
+    @cached_property
+    def _loaders(self) -> list[Loader]:
+        assert self.event.value is not None
+        site = Site(self.file, self.scope, self.event.region, self.event.span.start, None)
+        return self.batches.loaders(self.event.value, site)
 
     def _is_tensor(self, loader: Loader, body: Body, kept: Kept) -> bool:
         """Whether the items of the loader show that what is kept of a batch is a tensor."""
