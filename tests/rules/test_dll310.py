@@ -411,4 +411,75 @@ SILENT |= {
     ),
     "a backward pass by an engine": loop(LOSS, *KEPT, before="losses = []", after="scaler.backward(sum(losses))"),
 }
+CHUNKED = """
+def train(model, criterion, loader, args):
+    total = []
+    for x, y in loader:
+        losses = []
+        for part, label in zip(x.chunk(args.parts), y.chunk(args.parts)):
+            loss = criterion(model(part), label)
+            loss.backward()
+            losses.append(loss)
+        print(sum(losses).item())
+    return total
+
+train(None, None, loader, None)
+"""
+HEADS = """
+def train(model, heads, criterion, loader):
+    for x, y in loader:
+        losses = []
+        for head, optimizer in heads:
+            loss = criterion(head(model(x)), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss)
+        log(losses)
+
+def main(model, heads, criterion):
+    train(model, heads, criterion, DataLoader([1, 2]))
+"""
+EPOCHS = """
+def train(model, criterion, args):
+    for epoch in range(args.epochs):
+        losses = []
+        for x, y in loader:
+            loss = criterion(model(x), y)
+            loss.backward()
+            losses.append(loss)  # DLL310
+        print(sum(losses))
+"""
+SILENT |= {
+    "a list of the parts of a batch": CHUNKED,
+    "a list of the parts of a batch of any loader": CHUNKED.replace("\ntrain(None, None, loader, None)\n", ""),
+    "a sum of the parts of a batch": CHUNKED.replace("losses = []", "losses = 0").replace(
+        "losses.append(loss)", "losses += loss"
+    ),
+    "a list of positions in a batch": CHUNKED.replace(
+        "zip(x.chunk(args.parts), y.chunk(args.parts))", "cut(x, y, args)"
+    ),
+    "a list of what several heads lose in a batch": HEADS,
+    "the parts of a batch that `next` takes": """
+def train(model, criterion):
+    batches = iter(loader)
+    for step in range(len(loader)):
+        x = next(batches)
+        losses = []
+        for part in x.chunk(4):
+            loss = criterion(model(part))
+            loss.backward()
+            losses.append(loss)
+""",
+}
+FOUND |= {
+    "a list of the parts of all batches": CHUNKED.replace("losses.append(loss)", "total.append(loss)  # DLL310"),
+    "a list of what several heads lose in all batches": HEADS.replace("    for x, y", "    losses = []\n    for x, y")
+    .replace("        losses = []\n", "")
+    .replace("losses.append(loss)", "losses.append(loss)  # DLL310"),
+    "a list for each epoch": EPOCHS,
+    "a list for each loader": EPOCHS.replace("range(args.epochs)", "args.tasks").replace(
+        "in loader", "in epoch.loader"
+    ),
+    "a list for each batch of another loader": EPOCHS.replace("range(args.epochs)", "DataLoader([4, 5])"),
+}
 test_found, test_silent = in_one_file("DLL310", FOUND, SILENT, HEAD)

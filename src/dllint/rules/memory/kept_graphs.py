@@ -19,23 +19,20 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Event, Expr, Operator, Param
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
-from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.counting import iterations
 from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import makes_missing
 from dllint.rules.memory.graph_flow import GraphFlow
+from dllint.rules.memory.step_loops import StepLoops
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
-_FEW = 1000
-"""Iterations of a counted loop below which what it keeps is small."""
 
 
 class KeptGraph(NamedTuple):
@@ -64,6 +61,7 @@ class KeptGraphs:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._loops = project.ask(StepLoops)
         self._returned: dict[tuple[str, int], tuple[frozenset[int], bool]] = {}
         self._joined: dict[tuple[str, int], set[Expr]] = {}
 
@@ -124,8 +122,8 @@ class KeptGraphs:
     def _in_loop(
         self, file: SourceFile, scope: int, region: int, seen: set[tuple[str, int, int]]
     ) -> Iterator[KeptGraph]:
-        loop = next((one for one in file.regions(region) if file.facts.regions[one].kind in ("for", "while")), None)
-        if loop is None or (file.path, scope, loop) in seen or not self._is_long(file, scope, loop):
+        loop = self._loops.around(file, scope, region)
+        if loop is None or (file.path, scope, loop) in seen:
             return
         seen.add((file.path, scope, loop))
         flow = GraphFlow(self.world, self.returned_by, file, scope)
@@ -138,46 +136,6 @@ class KeptGraphs:
                 yield from self._appended(flow, body, event, loop)
                 yield from self._handed_over(flow, event, loop)
             flow.follow(event)
-
-    def _is_long(self, file: SourceFile, scope: int, loop: int) -> bool:
-        """Whether a loop has many iterations: one over a loader, or a count that is not known to be small."""
-        entry = file.facts.regions[loop]
-        if entry.kind != "for" or entry.expr is None:
-            return False
-        iterable, name = entry.expr, ""
-        while isinstance(iterable, CallRef):
-            call = file.calls[iterable.index]
-            name = last_name(call.func)
-            if name not in AROUND_ITERABLES or not call.args:
-                break
-            iterable, name = call.args[0].value, ""
-        if name not in ("range", "trange"):
-            return not isinstance(iterable, (List, Tuple, Constant))
-        site = Site(file, scope, entry.parent, entry.span.start, None)
-        count = iterations(self.project.datasets, iterable, site)
-        if count is not None:
-            return count >= _FEW
-        return self._draws(file, scope, loop) or self._counts_data(iterable, site)
-
-    @staticmethod
-    def _draws(file: SourceFile, scope: int, loop: int) -> bool:
-        """Whether each iteration of a counted loop takes a batch by `next`: an option may say how many there are."""
-        called = (file.calls[index] for index in file.facts.called.get("next", ()))
-        return any(call.scope == scope and file.encloses(loop, call.region) for call in called)
-
-    def _counts_data(self, counted: Expr, site: Site) -> bool:
-        """Whether a loop counts to a length: `range(len(loader))`, also through a variable."""
-        parts = list(walk(counted, site.file))
-        for part in parts:
-            bound = self.world.symbols.lookup(part.id, site) if isinstance(part, Name) else ()
-            parts += [
-                inner
-                for binding, where in bound
-                if binding.expr is not None and where.file is site.file
-                for inner in walk(binding.expr, where.file)
-                if isinstance(inner, CallRef)
-            ]
-        return any(isinstance(one, CallRef) and last_name(site.file.calls[one.index].func) == "len" for one in parts)
 
     @staticmethod
     def _is_off(file: SourceFile, region: int) -> bool:
