@@ -482,4 +482,86 @@ FOUND |= {
     ),
     "a list for each batch of another loader": EPOCHS.replace("range(args.epochs)", "DataLoader([4, 5])"),
 }
+ENTRIES = """
+def step(model, x):
+    losses = model(x)
+    losses["loss"].backward()
+    return {"loss": losses["loss"].detach(), "accuracy": losses["accuracy"]}
+
+def train(model):
+    kept = []
+    for x, y in loader:
+        values = step(model, x)
+        kept.append(values)
+"""
+SILENT |= {
+    "another entry that a step returns": ENTRIES,
+    "another entry": loop(
+        "output = model(x)", 'output["loss"].backward()', 'total.append(output["logits"])', before="total = []"
+    ),
+    "another position": loop("output = model(x)", "output[0].backward()", "total += output[1]"),
+    "a position beside an attribute": loop("output = model(x)", "output.loss.backward()", "total += output[1]"),
+    "an entry that is a term, detached": loop(
+        "losses = model(x)",
+        'losses["loss"] = losses["first"] + losses["second"]',
+        'losses["loss"].backward()',
+        'losses["first"] = losses["first"].item()',
+        'total += losses["first"]',
+    ),
+    "an entry that a term is divided by": loop(
+        "losses = model(x)",
+        'losses["loss"] = losses["first"] / losses["size"] + losses["second"]',
+        'losses["loss"].backward()',
+        'total += losses["size"]',
+    ),
+}
+FOUND |= {
+    "the entry that a step returns": ENTRIES.replace('losses["loss"].detach()', 'losses["loss"]').replace(
+        "kept.append(values)", "kept.append(values)  # DLL310"
+    ),
+    "the first of an output with a loss": loop(
+        "output = model(x)", "output.loss.backward()", "total += output[0]  # DLL310"
+    ),
+    "an entry of an output with a loss": loop(
+        "output = model(x)", "output.loss.backward()", 'total += output["loss"]  # DLL310'
+    ),
+    "any entry": loop(
+        "losses = model(x)",
+        'losses["loss"].backward()',
+        "for name in losses:",
+        "    total[name] += losses[name]  # DLL310",
+        before="total = {}",
+    ),
+    "an entry that is a term": loop(
+        "losses = model(x)",
+        'losses["loss"] = args.weight * losses["first"] + losses["second"]',
+        'losses["loss"].backward()',
+        'total += losses["first"]  # DLL310',
+    ),
+}
+RETURNED = """
+def step(model, criterion, x, y):
+    loss = criterion(model(x), y)
+    loss.backward()
+    return {"loss": loss, "accuracy": count(x, y)}
+
+"""
+SILENT |= {
+    "another key of what a step returns": RETURNED
+    + loop("values = step(model, criterion, x, y)", 'total += values["accuracy"]'),
+    "another key of what a step returns, at once": RETURNED + loop('total += step(model, criterion, x, y)["accuracy"]'),
+    "another key of a display": loop(LOSS, BACKWARD, 'values = {"a": loss, "b": y}', 'total += values["b"]'),
+    "another position of a display under a second name": loop(
+        LOSS, BACKWARD, "values = (loss, y)", "again = values", "total += again[1]"
+    ),
+}
+FOUND |= {
+    "the key of what a step returns": RETURNED
+    + loop("values = step(model, criterion, x, y)", 'total += values["loss"]  # DLL310'),
+    "the key of a display": loop(LOSS, BACKWARD, 'values = {"a": loss, "b": y}', 'total += values["a"]  # DLL310'),
+    "the position of what a step returns": RETURNED.replace('{"loss": loss, "accuracy": count(x, y)}', "x, loss")
+    + loop("values = step(model, criterion, x, y)", "total += values[1]  # DLL310"),
+    "all that a step returns": RETURNED
+    + loop("total.append(step(model, criterion, x, y))  # DLL310", before="total = []"),
+}
 test_found, test_silent = in_one_file("DLL310", FOUND, SILENT, HEAD)

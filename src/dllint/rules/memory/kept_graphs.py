@@ -25,7 +25,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import makes_missing
-from dllint.rules.memory.graph_flow import GraphFlow
+from dllint.rules.memory.graph_flow import NO_PARTS, GraphFlow, Parts
 from dllint.rules.memory.step_loops import StepLoops
 from dllint.span import Span
 
@@ -62,7 +62,7 @@ class KeptGraphs:
         self.project = project
         self.world = project.world
         self._loops = project.ask(StepLoops)
-        self._returned: dict[tuple[str, int], tuple[frozenset[int], bool]] = {}
+        self._returned: dict[tuple[str, int], Parts] = {}
         self._joined: dict[tuple[str, int], set[Expr]] = {}
 
     def kept(self) -> Iterator[KeptGraph]:
@@ -71,7 +71,7 @@ class KeptGraphs:
         for file, scope in self._scopes():
             for one in file.derived(backward_passes, scope):
                 yield from self._in_loop(file, scope, one.region.number, seen)
-            if not self._returns(Function(file, scope))[0]:
+            if self._returns(Function(file, scope)) == NO_PARTS:
                 continue
             for caller in self.world.calls.callers(Function(file, scope)):
                 call = caller.file.place_of(caller.call)
@@ -88,35 +88,28 @@ class KeptGraphs:
         }
         return list(found.values())
 
-    def returned_by(self, file: SourceFile, index: int, frame: Frame | None, unpacked: bool) -> frozenset[int]:
-        """The positions of the losses in what a call returns, 0 for a single value. Empty if it is a tuple and
-        `unpacked` is not set."""
+    def returned_by(self, file: SourceFile, index: int, frame: Frame | None) -> Parts:
+        """What of the value that a call returns is a loss, of a function that starts a backward pass from it."""
         targets = [target for target in self.world.calls.targets(file, index, frame) if not target.guessed]
         if len(targets) != 1 or last_name(file.calls[index].func) in STARTS:
-            return frozenset()
-        positions, in_tuple = self._returns(targets[0].function)
-        return positions if in_tuple is unpacked else frozenset()
+            return NO_PARTS
+        return self._returns(targets[0].function)
 
-    def _returns(self, function: Function) -> tuple[frozenset[int], bool]:
-        """The positions of the losses among what a function with a backward pass returns, and whether it returns a
-        tuple."""
+    def _returns(self, function: Function) -> Parts:
         known = self._returned.get(function.key)
         if known is not None:
             return known
-        self._returned[function.key] = (frozenset(), False)
+        self._returned[function.key] = NO_PARTS
         file, scope = function.file, function.scope
-        found: list[tuple[frozenset[int], bool]] = []
+        found: set[Parts] = set()
         if file.derived(backward_passes, scope):
             flow = GraphFlow(self.world, self.returned_by, file, scope)
             for event in file.scopes[scope].events:
                 if event.kind == "return" and event.value is not None:
-                    in_tuple = isinstance(event.value, Tuple)
-                    parts = event.value.elements if isinstance(event.value, Tuple) else (event.value,)
-                    found.append((frozenset(at for at, part in enumerate(parts) if flow.carries(part)), in_tuple))
+                    found.add(flow.parts(event.value))
                 flow.follow(event)
         # A function that returns the loss on some paths only is not followed.
-        same = len(set(found)) == 1
-        answer = self._returned[function.key] = found[0] if same else (frozenset(), False)
+        answer = self._returned[function.key] = found.pop() if len(found) == 1 else NO_PARTS
         return answer
 
     def _in_loop(
