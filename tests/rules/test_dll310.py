@@ -564,4 +564,53 @@ FOUND |= {
     "all that a step returns": RETURNED
     + loop("total.append(step(model, criterion, x, y))  # DLL310", before="total = []"),
 }
+ACCUMULATED = """
+def train(model, criterion, size, warmup, few):
+    total, step = torch.zeros(1), 0
+    for number, (x, y) in enumerate(loader):
+        if number % size == 0:
+            kept, whole = [], torch.zeros(1)
+        kept.append(x)
+        if not (number + 1) % size == 0:
+            continue
+        else:
+            step += 1
+            for part in kept:
+                whole = whole + criterion(model(part))
+            whole = whole / size
+            total = total + whole  # DLL310
+            whole.backward()
+            if step < few:
+                warmup.step()
+    return total
+"""
+PHASES = """
+def train(model, criterion, phase):
+    losses = []
+    for number, (x, y) in enumerate(loader):
+        if phase == "train":
+            loss = criterion(model(x))
+            loss.backward()
+            losses.append(loss)  # DLL310
+"""
+FOUND |= {
+    "a step for several batches": ACCUMULATED,
+    "a step of a phase": PHASES,
+    "what is done after some steps": loop(
+        LOSS, BACKWARD, "y += 1", "total += loss  # DLL310", "if y > 3:", "    show(x)"
+    ),
+}
+SILENT |= {
+    "a step for several batches that are few": ACCUMULATED.replace("  # DLL310", "").replace("warmup.step()", "break"),
+    "steps that end by a second test": ACCUMULATED.replace("  # DLL310", "").replace(
+        "warmup.step()", "if warmup.ended():\n                    break"
+    ),
+    "a total that some steps replace": ACCUMULATED.replace("  # DLL310", "").replace("warmup.step()", "total = 0"),
+    "a total that some steps may empty": PHASES.replace("  # DLL310", "").replace(
+        "        if phase", "        if len(losses) > 9:\n            empty(losses)\n        if phase"
+    ),
+    "one step": PHASES.replace("  # DLL310", "").replace('phase == "train"', "number == 0"),
+    "the first steps": PHASES.replace("  # DLL310", "").replace('phase == "train"', "number < 9"),
+    "a step for hundreds of batches": PHASES.replace("  # DLL310", "").replace('phase == "train"', "number % 500 == 0"),
+}
 test_found, test_silent = in_one_file("DLL310", FOUND, SILENT, HEAD)

@@ -302,7 +302,7 @@ class _Loop(Body):
             return
         loaders = self.batches.loaders(self.event.value, site)
         for body, one in found if loaders else ():
-            if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
+            if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region, one.container):
                 continue
             unclear, key = body.is_unclear(one), body.entry(one)
             for loader in loaders:

@@ -161,9 +161,10 @@ class KeptGraphs:
         if self._outlives(flow.file, flow.scope, event.target, loop) and self._sums(event, flow):
             if isinstance(added, (List, Tuple)) and not body.collects(event.target, event.region, event.span):
                 return
-            if not body.bounded(event.region):
+            lost = flow.loss_in(added, span)
+            if not body.bounded(event.region, event.target, flow.carrying.get(lost[0], event.region)):
                 name = render(event.target, flow.file)
-                yield KeptGraph(flow.file, name, *flow.loss_in(added, span), event.span, event.span, loop)
+                yield KeptGraph(flow.file, name, *lost, event.span, event.span, loop)
 
     def _appended(self, flow: GraphFlow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`losses.append(loss)`."""
@@ -176,8 +177,9 @@ class KeptGraphs:
                     continue
                 grows = body.collects(call.func.value, call.region, call.statement)
                 outlives = grows and self._outlives(flow.file, flow.scope, call.func.value, loop)
-                if outlives and not body.bounded(call.region):
-                    lost = flow.loss_in(call.args[-1].value, call.args[-1].value_span)
+                lost = flow.loss_in(call.args[-1].value, call.args[-1].value_span)
+                made = flow.carrying.get(lost[0], call.region)
+                if outlives and not body.bounded(call.region, call.func.value, made):
                     name = render(call.func.value, flow.file)
                     yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop)
 
