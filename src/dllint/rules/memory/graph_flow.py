@@ -148,12 +148,18 @@ class GraphFlow:
     def _site(self, call: Call) -> Site:
         return Site(self.file, call.scope, call.region, call.statement.start, self.frame)
 
+    def take(self, name: Name, held: Parts) -> None:
+        """Add a parameter, by what of its argument belongs to a graph."""
+        self.carrying |= dict.fromkeys((Subscript(name, Constant(key)) for key in sorted(held.keys, key=str)), 0)
+        if held.whole:
+            self.carrying[name] = 0
+
     def follow(self, event: Event) -> None:
         """Update the expressions by an assignment."""
         if event.kind not in ("assign", "for", "with") or event.target is None or isinstance(event.detail, Operator):
             return
         if event.kind == "for":
-            self._bind_entries(event)
+            self._bind_entries(event.target, event.value, event)
         elif isinstance(event.target, (Tuple, List)):
             given = event.value
             same = not isinstance(given, (Tuple, List)) or len(given.elements) == len(event.target.elements)
@@ -163,18 +169,24 @@ class GraphFlow:
         else:
             self._bind(event.target, event, NO_PARTS if event.value is None else self.parts(event.value))
 
-    def _bind_entries(self, event: Event) -> None:
-        """Update the expressions by a loop: `for name, value in losses.items()`."""
-        iterated = event.value
+    def _bind_entries(self, target: Expr, iterated: Expr | None, event: Event) -> None:
+        """Update the expressions by a loop: `for name, value in losses.items()`, `for name, value in zip(names,
+        losses)`."""
         call = self.file.calls[iterated.index] if isinstance(iterated, CallRef) else None
+        targets = target.elements if isinstance(target, (Tuple, List)) else (target,)
+        name = last_name(call.func) if call is not None else ""
+        if call is not None and name in ("zip", "enumerate") and targets != (target,):
+            given = [one.value for one in call.args if one.keyword is None]
+            for position, one in enumerate(targets):
+                at = position - (name == "enumerate")
+                self._bind_entries(one, given[at] if 0 <= at < len(given) else None, event)
+            return
         entries = call is not None and isinstance(call.func, Attribute) and call.func.attr in ("items", "values")
         if call is not None and isinstance(call.func, Attribute) and entries:
             iterated = call.func.value
         held = iterated is not None and (entries or call is None) and self.carries(iterated)
-        assert event.target is not None
-        targets = event.target.elements if isinstance(event.target, (Tuple, List)) else (event.target,)
-        for target in targets:
-            self._bind(target, event, Parts(held and target is targets[-1]))
+        for one in targets:
+            self._bind(one, event, Parts(held and one is targets[-1]))
 
     def _part(self, target: Expr, event: Event) -> list[Expr]:
         """The target, if a loss function of PyTorch computes it and the loss of a backward pass is a sum with it; or a
@@ -210,6 +222,10 @@ class GraphFlow:
         if target in bound and isinstance(target, Subscript) and event.value is not None:
             terms = scaled_terms(event.value)
             bound += (one for one in terms if isinstance(one, Subscript) and one.value == target.value)
+        given = _assigned(target, event) if target in bound else None
+        if isinstance(given, (Attribute, Subscript)) and isinstance([*around(given)][-1], Name):
+            # The same tensor: `loss = values[0]`.
+            bound.append(given)
         bound = bound or self._part(target, event)
         bound += (Subscript(target, Constant(key)) for key in sorted(held.keys, key=str))
         self.carrying |= dict.fromkeys((*bound, target) if held.whole else bound, event.region)

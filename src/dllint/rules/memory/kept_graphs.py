@@ -17,14 +17,16 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr, Operator, Param
+from dllint.facts.schema import Call, Event, Expr, Operator, Param
+from dllint.inference import limits
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
-from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.counting import loops
 from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import makes_missing
+from dllint.rules.memory.container_resets import is_reset, moved, of_entries
 from dllint.rules.memory.graph_flow import NO_PARTS, GraphFlow, Parts
 from dllint.rules.memory.step_loops import StepLoops
 from dllint.span import Span
@@ -35,24 +37,33 @@ if TYPE_CHECKING:
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 
 
+class Inner(NamedTuple):
+    """Where a method that is given a loss adds it to an attribute; `method` is the callee as written."""
+
+    file: SourceFile
+    span: Span
+    container: Expr
+    method: Expr
+
+
 class KeptGraph(NamedTuple):
     """A statement that keeps the loss of every step with its graph.
 
     Attributes:
-        container: what it is added to.
+        container: what it is added to, also if a method that the statement calls adds it.
         what: the loss; `what_span` is its span if nothing but the loss is added.
-        statement: of the loop's function, also if a function that it calls keeps the loss: at `inner`.
-        region: the loop.
+        statement: of the function with the loss, also if a function that it calls keeps the loss: at `inner`.
+        loop: the file and the region of the loop; it may call the function with the statement.
     """
 
     file: SourceFile
-    container: str
+    container: Expr
     what: Expr
     what_span: Span | None
     span: Span
     statement: Span
-    region: int
-    inner: tuple[SourceFile, Span, str] | None = None
+    loop: tuple[SourceFile, int]
+    inner: Inner | None = None
 
 
 class KeptGraphs:
@@ -66,11 +77,14 @@ class KeptGraphs:
         self._joined: dict[tuple[str, int], set[Expr]] = {}
 
     def kept(self) -> Iterator[KeptGraph]:
-        """Every statement in a long loop that keeps the loss of a step."""
+        """Every statement in a long loop, or in a function that one calls, that keeps the loss of a step."""
         seen: set[tuple[str, int, int]] = set()
         for file, scope in self._scopes():
-            for one in file.derived(backward_passes, scope):
+            passes = file.derived(backward_passes, scope)
+            for one in passes:
                 yield from self._in_loop(file, scope, one.region.number, seen)
+            if any(not loops(file, one.region.number) for one in passes):
+                yield from self._in_function(file, scope)
             if self._returns(Function(file, scope)) == NO_PARTS:
                 continue
             for caller in self.world.calls.callers(Function(file, scope)):
@@ -130,6 +144,53 @@ class KeptGraphs:
                 yield from self._handed_over(flow, event, loop)
             flow.follow(event)
 
+    def _in_function(self, file: SourceFile, scope: int) -> Iterator[KeptGraph]:
+        """The statements that keep the loss of a step in what a function is given, or in its object, if a loop over the
+        steps calls it."""
+        flow = GraphFlow(self.world, self.returned_by, file, scope)
+        body = Body(self.world, file, scope, None)
+        for event in file.scopes[scope].events:
+            if not self._is_off(file, event.region) and self._loops.around(file, scope, event.region) is None:
+                # Adding to a variable binds it only in the function itself.
+                added = (one for one in self._added(flow, body, event, 0) if not isinstance(one.container, Name))
+                for one in (*added, *self._appended(flow, body, event, 0), *self._handed_over(flow, event, 0)):
+                    found = self._called(Function(file, scope), one.container)
+                    yield from () if found is None else (one._replace(loop=found),)
+            flow.follow(event)
+
+    def _called(self, function: Function, container: Expr, depth: int = 0) -> tuple[SourceFile, int] | None:
+        """The first loop over the steps that calls a function and in which the container grows."""
+        for caller in self.world.calls.callers(function):
+            if caller.guessed or caller.call < 0:
+                continue
+            file, call = caller.file, caller.file.calls[caller.call]
+            frame = self.world.told_apart(file, caller.call, function, caller.frame)
+            outside = self._outside(container, function, call, frame)
+            if outside is None:
+                continue
+            loop = self._loops.around(file, call.scope, call.region)
+            if loop is None and not limits.COUNTING_DEPTH.reached(depth):
+                found = self._called(Function(file, call.scope), outside, depth + 1)
+                if found is not None:
+                    return found
+            elif loop is not None:
+                flow = GraphFlow(self.world, self.returned_by, file, call.scope)
+                if not self._is_reset(flow, outside, loop):
+                    return file, loop
+        return None
+
+    def _outside(self, container: Expr, function: Function, call: Call, frame: Frame | None) -> Expr | None:
+        """A container of a parameter, or of the object of a method, as an expression of the caller."""
+        *_, root = around(container)
+        params = function.file.scopes[function.scope].params
+        given: Expr | None = None
+        if params and root == Name(params[0].name) and self.world.hierarchy.receiver_kind(function):
+            given = call.func.value if isinstance(call.func, Attribute) else None
+        elif isinstance(root, Name) and any(one.name == root.id for one in params) and frame is not None:
+            actual = self.world.parameters.bound(function, root.id, frame).actual
+            given = None if actual is None else actual.expr
+        return None if given is None else moved(container, root, given)
+
     @staticmethod
     def _is_off(file: SourceFile, region: int) -> bool:
         """Whether a place is inside `with torch.no_grad():`."""
@@ -163,8 +224,7 @@ class KeptGraphs:
                 return
             lost = flow.loss_in(added, span)
             if not body.bounded(event.region, event.target, flow.carrying.get(lost[0], event.region)):
-                name = render(event.target, flow.file)
-                yield KeptGraph(flow.file, name, *lost, event.span, event.span, loop)
+                yield KeptGraph(flow.file, event.target, *lost, event.span, event.span, (flow.file, loop))
 
     def _appended(self, flow: GraphFlow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`losses.append(loss)`."""
@@ -180,8 +240,7 @@ class KeptGraphs:
                 lost = flow.loss_in(call.args[-1].value, call.args[-1].value_span)
                 made = flow.carrying.get(lost[0], call.region)
                 if outlives and not body.bounded(call.region, call.func.value, made):
-                    name = render(call.func.value, flow.file)
-                    yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop)
+                    yield KeptGraph(flow.file, call.func.value, *lost, call.span, call.statement, (flow.file, loop))
 
     def _handed_over(self, flow: GraphFlow, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`meter.update(loss)`, where the method adds it to an attribute."""
@@ -190,8 +249,6 @@ class KeptGraphs:
             if call.statement != event.span or not any(flow.carries(one.value) for one in call.args):
                 continue
             if not isinstance(call.func, Attribute) or call.func.attr in (*STARTS, *ADDING):
-                continue
-            if not self._outlives(flow.file, flow.scope, call.func.value, loop):
                 continue
             for target in self.world.calls.targets(flow.file, index, flow.frame):
                 if target.guessed:
@@ -202,33 +259,23 @@ class KeptGraphs:
                     frame = self.world.told_apart(flow.file, index, function, frame)
                 inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, frame)
                 for param in function.file.scopes[function.scope].params:
-                    if any(flow.carries(one) for one in self._given(function, param, frame)):
-                        inner.carrying[Name(param.name)] = 0
+                    for one in self._given(function, param, frame):
+                        inner.take(Name(param.name), flow.parts(one))
                 found = next(self._kept_in(inner, function), None)
-                if found is not None and not self._is_reset(flow, call.func.value, found.container, loop):
-                    given = next(one for one in call.args if flow.carries(one.value))
-                    lost = flow.loss_in(given.value, given.value_span)
-                    where = (function.file, found.span, found.container)
-                    name = render(call.func, flow.file)
-                    yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop, where)
-                    return
+                container = found and self._outside(found.container, function, call, frame)
+                if found is None or container is None or self._is_reset(flow, container, loop):
+                    continue
+                given = next(one for one in call.args if flow.carries(one.value))
+                lost = flow.loss_in(given.value, given.value_span)
+                where = Inner(function.file, found.span, found.container, call.func)
+                yield KeptGraph(flow.file, container, *lost, call.span, call.statement, (flow.file, loop), where)
+                return
 
-    def _is_reset(self, flow: GraphFlow, receiver: Expr, container: str, loop: int) -> bool:
-        """Whether the loop calls a method of the same object that resets a sum: `if step % 10 == 0: meter.reset()`."""
-        file, attr = flow.file, container.rpartition(".")[2]
-        for index in file.calls_of(flow.scope):
-            call = file.calls[index]
-            if not isinstance(call.func, Attribute) or call.func.value != receiver:
-                continue
-            if not file.encloses(loop, call.region):
-                continue
-            for target in self.world.calls.targets(file, index, flow.frame):
-                scope = target.function.file.scopes[target.function.scope]
-                for event in scope.events_of("assign"):
-                    resets = isinstance(event.value, (Constant, List)) and event.detail is None and not event.region
-                    if resets and isinstance(event.target, Attribute) and event.target.attr == attr:
-                        return True
-        return False
+    def _is_reset(self, flow: GraphFlow, container: Expr, loop: int) -> bool:
+        """Whether a container is new or empty in each iteration of a loop, or after some of them."""
+        if not self._outlives(flow.file, flow.scope, of_entries(container), loop):
+            return True
+        return bool(loop) and is_reset(self.world, flow.file, flow.scope, loop, container, flow.frame)
 
     def _given(self, function: Function, param: Param, frame: Frame | None) -> Iterator[Expr]:
         """What a call gives a parameter; `**meters` all keywords that no other one takes."""
@@ -249,7 +296,7 @@ class KeptGraphs:
             return
         body = Body(self.world, function.file, function.scope, None, flow.frame)
         for event in function.file.scopes[function.scope].events:
-            target = event.target.value if isinstance(event.target, Subscript) else event.target
+            target = None if event.target is None else of_entries(event.target)
             of_self = isinstance(target, Attribute) and target.value == Name("self")
             if not self._is_off(function.file, event.region):
                 if of_self:
