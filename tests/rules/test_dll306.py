@@ -104,6 +104,7 @@ FOUND: dict[str, str] = {
     "what a function gives back that calls another": unpacking("kept.append(twice(batch).view(-1))  # DLL306"),
     "the rows of each field of a batch": rows("[field[number] for field in batch]"),
     "the rows of a field that is a tensor": rows("batch[0][number]"),
+    "rows of which the first are shown": rows("batch[0][number]").replace("len(row) < 3", "len(kept) < 3"),
     "in a dict that has a name": loop('row = {"y": y.numpy()}\nkept.append(row)  # DLL306'),
     "in a dict that is filled first": loop(
         'row = dict()\nrow["mean"] = float(x.mean())\nrow["y"] = y.numpy()\n'
@@ -292,7 +293,8 @@ def run(rows, others):
         "for number in range(9):\n    kept.append([key[number] for key in batch])", head="for batch in loader:"
     ),
     "a number of rows that is counted": rows("batch[0][number]")
-    .replace("len(row) < 3", "len(kept) < 3")
+    .replace("len(row) < 3", "len(kept) > 3")
+    .replace("print(row)", "break")
     .replace("  # DLL306", ""),
     "a copy in a dict that is filled first": loop('row = {}\nrow["y"] = y.numpy().copy()\nkept.append(row)'),
     "what may be texts in a dict that has a name": loop(

@@ -411,4 +411,206 @@ SILENT |= {
     ),
     "a backward pass by an engine": loop(LOSS, *KEPT, before="losses = []", after="scaler.backward(sum(losses))"),
 }
+CHUNKED = """
+def train(model, criterion, loader, args):
+    total = []
+    for x, y in loader:
+        losses = []
+        for part, label in zip(x.chunk(args.parts), y.chunk(args.parts)):
+            loss = criterion(model(part), label)
+            loss.backward()
+            losses.append(loss)
+        print(sum(losses).item())
+    return total
+
+train(None, None, loader, None)
+"""
+HEADS = """
+def train(model, heads, criterion, loader):
+    for x, y in loader:
+        losses = []
+        for head, optimizer in heads:
+            loss = criterion(head(model(x)), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss)
+        log(losses)
+
+def main(model, heads, criterion):
+    train(model, heads, criterion, DataLoader([1, 2]))
+"""
+EPOCHS = """
+def train(model, criterion, args):
+    for epoch in range(args.epochs):
+        losses = []
+        for x, y in loader:
+            loss = criterion(model(x), y)
+            loss.backward()
+            losses.append(loss)  # DLL310
+        print(sum(losses))
+"""
+SILENT |= {
+    "a list of the parts of a batch": CHUNKED,
+    "a list of the parts of a batch of any loader": CHUNKED.replace("\ntrain(None, None, loader, None)\n", ""),
+    "a sum of the parts of a batch": CHUNKED.replace("losses = []", "losses = 0").replace(
+        "losses.append(loss)", "losses += loss"
+    ),
+    "a list of positions in a batch": CHUNKED.replace(
+        "zip(x.chunk(args.parts), y.chunk(args.parts))", "cut(x, y, args)"
+    ),
+    "a list of what several heads lose in a batch": HEADS,
+    "the parts of a batch that `next` takes": """
+def train(model, criterion):
+    batches = iter(loader)
+    for step in range(len(loader)):
+        x = next(batches)
+        losses = []
+        for part in x.chunk(4):
+            loss = criterion(model(part))
+            loss.backward()
+            losses.append(loss)
+""",
+}
+FOUND |= {
+    "a list of the parts of all batches": CHUNKED.replace("losses.append(loss)", "total.append(loss)  # DLL310"),
+    "a list of what several heads lose in all batches": HEADS.replace("    for x, y", "    losses = []\n    for x, y")
+    .replace("        losses = []\n", "")
+    .replace("losses.append(loss)", "losses.append(loss)  # DLL310"),
+    "a list for each epoch": EPOCHS,
+    "a list for each loader": EPOCHS.replace("range(args.epochs)", "args.tasks").replace(
+        "in loader", "in epoch.loader"
+    ),
+    "a list for each batch of another loader": EPOCHS.replace("range(args.epochs)", "DataLoader([4, 5])"),
+}
+ENTRIES = """
+def step(model, x):
+    losses = model(x)
+    losses["loss"].backward()
+    return {"loss": losses["loss"].detach(), "accuracy": losses["accuracy"]}
+
+def train(model):
+    kept = []
+    for x, y in loader:
+        values = step(model, x)
+        kept.append(values)
+"""
+SILENT |= {
+    "another entry that a step returns": ENTRIES,
+    "another entry": loop(
+        "output = model(x)", 'output["loss"].backward()', 'total.append(output["logits"])', before="total = []"
+    ),
+    "another position": loop("output = model(x)", "output[0].backward()", "total += output[1]"),
+    "a position beside an attribute": loop("output = model(x)", "output.loss.backward()", "total += output[1]"),
+    "an entry that is a term, detached": loop(
+        "losses = model(x)",
+        'losses["loss"] = losses["first"] + losses["second"]',
+        'losses["loss"].backward()',
+        'losses["first"] = losses["first"].item()',
+        'total += losses["first"]',
+    ),
+    "an entry that a term is divided by": loop(
+        "losses = model(x)",
+        'losses["loss"] = losses["first"] / losses["size"] + losses["second"]',
+        'losses["loss"].backward()',
+        'total += losses["size"]',
+    ),
+}
+FOUND |= {
+    "the entry that a step returns": ENTRIES.replace('losses["loss"].detach()', 'losses["loss"]').replace(
+        "kept.append(values)", "kept.append(values)  # DLL310"
+    ),
+    "the first of an output with a loss": loop(
+        "output = model(x)", "output.loss.backward()", "total += output[0]  # DLL310"
+    ),
+    "an entry of an output with a loss": loop(
+        "output = model(x)", "output.loss.backward()", 'total += output["loss"]  # DLL310'
+    ),
+    "any entry": loop(
+        "losses = model(x)",
+        'losses["loss"].backward()',
+        "for name in losses:",
+        "    total[name] += losses[name]  # DLL310",
+        before="total = {}",
+    ),
+    "an entry that is a term": loop(
+        "losses = model(x)",
+        'losses["loss"] = args.weight * losses["first"] + losses["second"]',
+        'losses["loss"].backward()',
+        'total += losses["first"]  # DLL310',
+    ),
+}
+RETURNED = """
+def step(model, criterion, x, y):
+    loss = criterion(model(x), y)
+    loss.backward()
+    return {"loss": loss, "accuracy": count(x, y)}
+
+"""
+SILENT |= {
+    "another key of what a step returns": RETURNED
+    + loop("values = step(model, criterion, x, y)", 'total += values["accuracy"]'),
+    "another key of what a step returns, at once": RETURNED + loop('total += step(model, criterion, x, y)["accuracy"]'),
+    "another key of a display": loop(LOSS, BACKWARD, 'values = {"a": loss, "b": y}', 'total += values["b"]'),
+    "another position of a display under a second name": loop(
+        LOSS, BACKWARD, "values = (loss, y)", "again = values", "total += again[1]"
+    ),
+}
+FOUND |= {
+    "the key of what a step returns": RETURNED
+    + loop("values = step(model, criterion, x, y)", 'total += values["loss"]  # DLL310'),
+    "the key of a display": loop(LOSS, BACKWARD, 'values = {"a": loss, "b": y}', 'total += values["a"]  # DLL310'),
+    "the position of what a step returns": RETURNED.replace('{"loss": loss, "accuracy": count(x, y)}', "x, loss")
+    + loop("values = step(model, criterion, x, y)", "total += values[1]  # DLL310"),
+    "all that a step returns": RETURNED
+    + loop("total.append(step(model, criterion, x, y))  # DLL310", before="total = []"),
+}
+ACCUMULATED = """
+def train(model, criterion, size, warmup, few):
+    total, step = torch.zeros(1), 0
+    for number, (x, y) in enumerate(loader):
+        if number % size == 0:
+            kept, whole = [], torch.zeros(1)
+        kept.append(x)
+        if not (number + 1) % size == 0:
+            continue
+        else:
+            step += 1
+            for part in kept:
+                whole = whole + criterion(model(part))
+            whole = whole / size
+            total = total + whole  # DLL310
+            whole.backward()
+            if step < few:
+                warmup.step()
+    return total
+"""
+PHASES = """
+def train(model, criterion, phase):
+    losses = []
+    for number, (x, y) in enumerate(loader):
+        if phase == "train":
+            loss = criterion(model(x))
+            loss.backward()
+            losses.append(loss)  # DLL310
+"""
+FOUND |= {
+    "a step for several batches": ACCUMULATED,
+    "a step of a phase": PHASES,
+    "what is done after some steps": loop(
+        LOSS, BACKWARD, "y += 1", "total += loss  # DLL310", "if y > 3:", "    show(x)"
+    ),
+}
+SILENT |= {
+    "a step for several batches that are few": ACCUMULATED.replace("  # DLL310", "").replace("warmup.step()", "break"),
+    "steps that end by a second test": ACCUMULATED.replace("  # DLL310", "").replace(
+        "warmup.step()", "if warmup.ended():\n                    break"
+    ),
+    "a total that some steps replace": ACCUMULATED.replace("  # DLL310", "").replace("warmup.step()", "total = 0"),
+    "a total that some steps may empty": PHASES.replace("  # DLL310", "").replace(
+        "        if phase", "        if len(losses) > 9:\n            empty(losses)\n        if phase"
+    ),
+    "one step": PHASES.replace("  # DLL310", "").replace('phase == "train"', "number == 0"),
+    "the first steps": PHASES.replace("  # DLL310", "").replace('phase == "train"', "number < 9"),
+    "a step for hundreds of batches": PHASES.replace("  # DLL310", "").replace('phase == "train"', "number % 500 == 0"),
+}
 test_found, test_silent = in_one_file("DLL310", FOUND, SILENT, HEAD)

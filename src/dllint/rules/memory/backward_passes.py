@@ -52,7 +52,7 @@ class Starts:
             if event.kind == "assign" and isinstance(event.value, Name) and isinstance(event.target, Name):
                 self._renaming.setdefault(event.value, []).append(event)
 
-    def bound_by(self, target: Expr, event: Event) -> set[Expr]:
+    def bound_by(self, target: Expr, event: Event) -> list[Expr]:
         """The losses that an assignment binds, whole or as attributes of what it binds, and from which a backward pass
         starts before the next assignment to the same target. It may start under another name: `total = loss`,
         `total += penalty`, `total.backward()`."""
@@ -65,20 +65,20 @@ class Starts:
             if named is None or named == target or not event.span.line < other.span.line < end:
                 continue
             if self._between(named, other, self._next(named, other)):
-                return {target}
-        return set()
+                return [target]
+        return []
 
     def _next(self, target: Expr, event: Event) -> int:
         """The line of the next assignment to a target after one."""
         return min((line for line in self._lines.get(target, ()) if line > event.span.line), default=1 << 30)
 
-    def _between(self, target: Expr, event: Event, end: int) -> set[Expr]:
+    def _between(self, target: Expr, event: Event, end: int) -> list[Expr]:
         """The losses of a target from which a backward pass starts between an assignment and a line."""
-        return {
+        return [
             one.loss
             for one in self._passes
             if event.span.line < one.statement.line < end and target in around(one.loss)
-        }
+        ]
 
 
 def summed(file: SourceFile, scope: int) -> list[tuple[Expr, Expr, Event]]:
@@ -115,6 +115,14 @@ def is_term(file: SourceFile, scope: int, target: Expr, whole: Expr) -> bool:
             if target in factors and not any(other in computed for other in factors if other != target):
                 return True
     return False
+
+
+def scaled_terms(expr: Expr) -> Iterator[Expr]:
+    """Yield what the terms of a sum scale: `losses["box"]` in `0.5 * losses["box"] + losses["class"]`."""
+    terms = list(_terms(expr))
+    for term in terms if len(terms) > 1 else ():
+        scaled = [one for one in _factors(term, divisors=False) if isinstance(one, Subscript)]
+        yield from scaled if len(scaled) == 1 else ()
 
 
 def _terms(expr: Expr) -> Iterator[Expr]:

@@ -19,15 +19,15 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr, Operator
+from dllint.facts.schema import Event, Expr, Operator, Region
 from dllint.inference.values import Const, Site, Unknown
 from dllint.libraries.index import ATTRIBUTES
 from dllint.linking.arithmetic import ORDERING
 from dllint.linking.conditions import render
-from dllint.linking.expressions import walk
+from dllint.linking.expressions import names_in, walk
 from dllint.linking.source import last_name
 from dllint.rules.memory.array_rows import may_be_numbers
-from dllint.rules.memory.batch_containers import Kept, grows, leaves_out_one, makes_missing
+from dllint.rules.memory.batch_containers import Kept, grows, leaves_out_one, makes_missing, selects_steps
 from dllint.rules.memory.batch_names import TENSOR_ONLY
 from dllint.rules.memory.held_storage import Storages
 from dllint.span import Span
@@ -189,8 +189,9 @@ class Body(Storages):
         params = self.file.scopes[self.scope].params
         return isinstance(container, Name) and any(one.name == container.id for one in params)
 
-    def bounded(self, region: int) -> bool:
-        """Whether a comparison in the body may end the loop by count, or select only some batches."""
+    def bounded(self, region: int, container: Expr, made: int = 0) -> bool:
+        """Whether a comparison in the body may end the loop by count, shorten the container, or select only some
+        batches: of those for which a place in region `made` is reached, if it is given."""
         counting = self._counters()
         for index, entry in self.file.regions_of("if"):
             if entry.expr is None or not self._within(index, entry.parent):
@@ -201,13 +202,27 @@ class Body(Storages):
                 if self.file.encloses(index, region) and not self._goes_through_batch(entry.parent):
                     if leaves_out_one(entry.expr, entry.holds):
                         continue
+                    if self.file.encloses(index, made) and made and selects_steps(part):
+                        continue
                     return True
                 operands = [part.left, *(right for _, right in part.comparisons)]
-                if any(op in ORDERING for op, _ in part.comparisons) and any(
+                counted = any(op in ORDERING for op, _ in part.comparisons) and any(
                     self._counts(one, counting) for one in operands
-                ):
+                )
+                if counted and not self._only_calls(index, entry, container):
                     return True
         return False
+
+    def _only_calls(self, branch: int, entry: Region, container: Expr) -> bool:
+        """Whether a branch has no other statements than calls without a container: `if step < 100: warmup.step()`. A
+        branch that leaves the loop has a counterpart, with the statements below it."""
+        alike = [one for _, one in self.file.regions_of("if") if (one.span, one.parent) == (entry.span, entry.parent)]
+        inside = branch + 1 < len(self.file.facts.regions) and self.file.encloses(branch, branch + 1)
+        if len(alike) > 1 or inside:
+            return False
+        names = names_in(container, self.file)
+        events = [one for one in self.file.scopes[self.scope].events if self.file.encloses(branch, one.region)]
+        return all(one.kind == "expr" and not names_in(one.value, self.file) & names for one in events)
 
     def _goes_through_batch(self, region: int) -> bool:
         """Whether a place is in a loop of the body, such as one over the items of a batch: a test there selects items,

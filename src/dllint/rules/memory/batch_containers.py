@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dllint.facts.nodes import BoolOp, Compare, Subscript
+from dllint.facts.nodes import BinOp, BoolOp, Compare, Constant, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Display, External, Instance, Mapping, Value
 from dllint.linking.source import SourceFile
 from dllint.span import Span
+
+_EVERY = 20
+"""Batches for which there may be one step; what is made for more of them is no step of a training."""
 
 
 class Kept(NamedTuple):
@@ -51,3 +54,16 @@ def leaves_out_one(test: Expr, holds: bool) -> bool:
     compared = [op for part in parts if isinstance(part, Compare) for op, _ in part.comparisons]
     wanted = ("!=", "is not") if holds else ("==", "is")
     return len(compared) == len(parts) and all(op in wanted for op in compared)
+
+
+def selects_steps(test: Compare) -> bool:
+    """Whether a comparison tells in which passes of a loop there is a step, of a few or all: `number % 4 == 0`, `phase
+    == "train"`."""
+    operands = [test.left, *(right for _, right in test.comparisons)]
+    if len(operands) != 2 or test.comparisons[0][0] not in ("==", "!="):
+        return False
+    if any(isinstance(one, Constant) and isinstance(one.value, str) for one in operands):
+        return True
+    rests = [one.right for one in operands if isinstance(one, BinOp) and one.op == "%"]
+    few = [not isinstance(one, Constant) or (isinstance(one.value, int) and one.value <= _EVERY) for one in rests]
+    return bool(few) and all(few)

@@ -308,7 +308,7 @@ class _Loop(Body):
         if not found:
             return
         for body, one in found if self._loaders else ():
-            if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
+            if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region, one.container):
                 continue
             unclear, key = body.is_unclear(one), body.entry(one)
             for loader in self._loaders:

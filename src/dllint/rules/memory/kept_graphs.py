@@ -17,45 +17,53 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Event, Expr, Operator, Param
+from dllint.facts.schema import Call, Event, Expr, Operator, Param
+from dllint.inference import limits
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
-from dllint.libraries.index import AROUND_ITERABLES
-from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.counting import iterations
+from dllint.project.counting import loops
 from dllint.rules.memory.backward_passes import STARTS, around, backward_passes
 from dllint.rules.memory.batch_bodies import ADDING, Body
 from dllint.rules.memory.batch_containers import makes_missing
-from dllint.rules.memory.graph_flow import GraphFlow
+from dllint.rules.memory.container_resets import is_reset, moved, of_entries
+from dllint.rules.memory.graph_flow import NO_PARTS, GraphFlow, Parts
+from dllint.rules.memory.step_loops import StepLoops
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
-_FEW = 1000
-"""Iterations of a counted loop below which what it keeps is small."""
+
+
+class Inner(NamedTuple):
+    """Where a method that is given a loss adds it to an attribute; `method` is the callee as written."""
+
+    file: SourceFile
+    span: Span
+    container: Expr
+    method: Expr
 
 
 class KeptGraph(NamedTuple):
     """A statement that keeps the loss of every step with its graph.
 
     Attributes:
-        container: what it is added to.
+        container: what it is added to, also if a method that the statement calls adds it.
         what: the loss; `what_span` is its span if nothing but the loss is added.
-        statement: of the loop's function, also if a function that it calls keeps the loss: at `inner`.
-        region: the loop.
+        statement: of the function with the loss, also if a function that it calls keeps the loss: at `inner`.
+        loop: the file and the region of the loop; it may call the function with the statement.
     """
 
     file: SourceFile
-    container: str
+    container: Expr
     what: Expr
     what_span: Span | None
     span: Span
     statement: Span
-    region: int
-    inner: tuple[SourceFile, Span, str] | None = None
+    loop: tuple[SourceFile, int]
+    inner: Inner | None = None
 
 
 class KeptGraphs:
@@ -64,16 +72,20 @@ class KeptGraphs:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self._returned: dict[tuple[str, int], tuple[frozenset[int], bool]] = {}
+        self._loops = project.ask(StepLoops)
+        self._returned: dict[tuple[str, int], Parts] = {}
         self._joined: dict[tuple[str, int], set[Expr]] = {}
 
     def kept(self) -> Iterator[KeptGraph]:
-        """Every statement in a long loop that keeps the loss of a step."""
+        """Every statement in a long loop, or in a function that one calls, that keeps the loss of a step."""
         seen: set[tuple[str, int, int]] = set()
         for file, scope in self._scopes():
-            for one in file.derived(backward_passes, scope):
+            passes = file.derived(backward_passes, scope)
+            for one in passes:
                 yield from self._in_loop(file, scope, one.region.number, seen)
-            if not self._returns(Function(file, scope))[0]:
+            if any(not loops(file, one.region.number) for one in passes):
+                yield from self._in_function(file, scope)
+            if self._returns(Function(file, scope)) == NO_PARTS:
                 continue
             for caller in self.world.calls.callers(Function(file, scope)):
                 call = caller.file.place_of(caller.call)
@@ -90,42 +102,35 @@ class KeptGraphs:
         }
         return list(found.values())
 
-    def returned_by(self, file: SourceFile, index: int, frame: Frame | None, unpacked: bool) -> frozenset[int]:
-        """The positions of the losses in what a call returns, 0 for a single value. Empty if it is a tuple and
-        `unpacked` is not set."""
+    def returned_by(self, file: SourceFile, index: int, frame: Frame | None) -> Parts:
+        """What of the value that a call returns is a loss, of a function that starts a backward pass from it."""
         targets = [target for target in self.world.calls.targets(file, index, frame) if not target.guessed]
         if len(targets) != 1 or last_name(file.calls[index].func) in STARTS:
-            return frozenset()
-        positions, in_tuple = self._returns(targets[0].function)
-        return positions if in_tuple is unpacked else frozenset()
+            return NO_PARTS
+        return self._returns(targets[0].function)
 
-    def _returns(self, function: Function) -> tuple[frozenset[int], bool]:
-        """The positions of the losses among what a function with a backward pass returns, and whether it returns a
-        tuple."""
+    def _returns(self, function: Function) -> Parts:
         known = self._returned.get(function.key)
         if known is not None:
             return known
-        self._returned[function.key] = (frozenset(), False)
+        self._returned[function.key] = NO_PARTS
         file, scope = function.file, function.scope
-        found: list[tuple[frozenset[int], bool]] = []
+        found: set[Parts] = set()
         if file.derived(backward_passes, scope):
             flow = GraphFlow(self.world, self.returned_by, file, scope)
             for event in file.scopes[scope].events:
                 if event.kind == "return" and event.value is not None:
-                    in_tuple = isinstance(event.value, Tuple)
-                    parts = event.value.elements if isinstance(event.value, Tuple) else (event.value,)
-                    found.append((frozenset(at for at, part in enumerate(parts) if flow.carries(part)), in_tuple))
+                    found.add(flow.parts(event.value))
                 flow.follow(event)
         # A function that returns the loss on some paths only is not followed.
-        same = len(set(found)) == 1
-        answer = self._returned[function.key] = found[0] if same else (frozenset(), False)
+        answer = self._returned[function.key] = found.pop() if len(found) == 1 else NO_PARTS
         return answer
 
     def _in_loop(
         self, file: SourceFile, scope: int, region: int, seen: set[tuple[str, int, int]]
     ) -> Iterator[KeptGraph]:
-        loop = next((one for one in file.regions(region) if file.facts.regions[one].kind in ("for", "while")), None)
-        if loop is None or (file.path, scope, loop) in seen or not self._is_long(file, scope, loop):
+        loop = self._loops.around(file, scope, region)
+        if loop is None or (file.path, scope, loop) in seen:
             return
         seen.add((file.path, scope, loop))
         flow = GraphFlow(self.world, self.returned_by, file, scope)
@@ -139,45 +144,52 @@ class KeptGraphs:
                 yield from self._handed_over(flow, event, loop)
             flow.follow(event)
 
-    def _is_long(self, file: SourceFile, scope: int, loop: int) -> bool:
-        """Whether a loop has many iterations: one over a loader, or a count that is not known to be small."""
-        entry = file.facts.regions[loop]
-        if entry.kind != "for" or entry.expr is None:
-            return False
-        iterable, name = entry.expr, ""
-        while isinstance(iterable, CallRef):
-            call = file.calls[iterable.index]
-            name = last_name(call.func)
-            if name not in AROUND_ITERABLES or not call.args:
-                break
-            iterable, name = call.args[0].value, ""
-        if name not in ("range", "trange"):
-            return not isinstance(iterable, (List, Tuple, Constant))
-        site = Site(file, scope, entry.parent, entry.span.start, None)
-        count = iterations(self.project.datasets, iterable, site)
-        if count is not None:
-            return count >= _FEW
-        return self._draws(file, scope, loop) or self._counts_data(iterable, site)
+    def _in_function(self, file: SourceFile, scope: int) -> Iterator[KeptGraph]:
+        """The statements that keep the loss of a step in what a function is given, or in its object, if a loop over the
+        steps calls it."""
+        flow = GraphFlow(self.world, self.returned_by, file, scope)
+        body = Body(self.world, file, scope, None)
+        for event in file.scopes[scope].events:
+            if not self._is_off(file, event.region) and self._loops.around(file, scope, event.region) is None:
+                # Adding to a variable binds it only in the function itself.
+                added = (one for one in self._added(flow, body, event, 0) if not isinstance(one.container, Name))
+                for one in (*added, *self._appended(flow, body, event, 0), *self._handed_over(flow, event, 0)):
+                    found = self._called(Function(file, scope), one.container)
+                    yield from () if found is None else (one._replace(loop=found),)
+            flow.follow(event)
 
-    @staticmethod
-    def _draws(file: SourceFile, scope: int, loop: int) -> bool:
-        """Whether each iteration of a counted loop takes a batch by `next`: an option may say how many there are."""
-        called = (file.calls[index] for index in file.facts.called.get("next", ()))
-        return any(call.scope == scope and file.encloses(loop, call.region) for call in called)
+    def _called(self, function: Function, container: Expr, depth: int = 0) -> tuple[SourceFile, int] | None:
+        """The first loop over the steps that calls a function and in which the container grows."""
+        for caller in self.world.calls.callers(function):
+            if caller.guessed or caller.call < 0:
+                continue
+            file, call = caller.file, caller.file.calls[caller.call]
+            frame = self.world.told_apart(file, caller.call, function, caller.frame)
+            outside = self._outside(container, function, call, frame)
+            if outside is None:
+                continue
+            loop = self._loops.around(file, call.scope, call.region)
+            if loop is None and not limits.COUNTING_DEPTH.reached(depth):
+                found = self._called(Function(file, call.scope), outside, depth + 1)
+                if found is not None:
+                    return found
+            elif loop is not None:
+                flow = GraphFlow(self.world, self.returned_by, file, call.scope)
+                if not self._is_reset(flow, outside, loop):
+                    return file, loop
+        return None
 
-    def _counts_data(self, counted: Expr, site: Site) -> bool:
-        """Whether a loop counts to a length: `range(len(loader))`, also through a variable."""
-        parts = list(walk(counted, site.file))
-        for part in parts:
-            bound = self.world.symbols.lookup(part.id, site) if isinstance(part, Name) else ()
-            parts += [
-                inner
-                for binding, where in bound
-                if binding.expr is not None and where.file is site.file
-                for inner in walk(binding.expr, where.file)
-                if isinstance(inner, CallRef)
-            ]
-        return any(isinstance(one, CallRef) and last_name(site.file.calls[one.index].func) == "len" for one in parts)
+    def _outside(self, container: Expr, function: Function, call: Call, frame: Frame | None) -> Expr | None:
+        """A container of a parameter, or of the object of a method, as an expression of the caller."""
+        *_, root = around(container)
+        params = function.file.scopes[function.scope].params
+        given: Expr | None = None
+        if params and root == Name(params[0].name) and self.world.hierarchy.receiver_kind(function):
+            given = call.func.value if isinstance(call.func, Attribute) else None
+        elif isinstance(root, Name) and any(one.name == root.id for one in params) and frame is not None:
+            actual = self.world.parameters.bound(function, root.id, frame).actual
+            given = None if actual is None else actual.expr
+        return None if given is None else moved(container, root, given)
 
     @staticmethod
     def _is_off(file: SourceFile, region: int) -> bool:
@@ -210,9 +222,9 @@ class KeptGraphs:
         if self._outlives(flow.file, flow.scope, event.target, loop) and self._sums(event, flow):
             if isinstance(added, (List, Tuple)) and not body.collects(event.target, event.region, event.span):
                 return
-            if not body.bounded(event.region):
-                name = render(event.target, flow.file)
-                yield KeptGraph(flow.file, name, *flow.loss_in(added, span), event.span, event.span, loop)
+            lost = flow.loss_in(added, span)
+            if not body.bounded(event.region, event.target, flow.carrying.get(lost[0], event.region)):
+                yield KeptGraph(flow.file, event.target, *lost, event.span, event.span, (flow.file, loop))
 
     def _appended(self, flow: GraphFlow, body: Body, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`losses.append(loss)`."""
@@ -225,10 +237,10 @@ class KeptGraphs:
                     continue
                 grows = body.collects(call.func.value, call.region, call.statement)
                 outlives = grows and self._outlives(flow.file, flow.scope, call.func.value, loop)
-                if outlives and not body.bounded(call.region):
-                    lost = flow.loss_in(call.args[-1].value, call.args[-1].value_span)
-                    name = render(call.func.value, flow.file)
-                    yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop)
+                lost = flow.loss_in(call.args[-1].value, call.args[-1].value_span)
+                made = flow.carrying.get(lost[0], call.region)
+                if outlives and not body.bounded(call.region, call.func.value, made):
+                    yield KeptGraph(flow.file, call.func.value, *lost, call.span, call.statement, (flow.file, loop))
 
     def _handed_over(self, flow: GraphFlow, event: Event, loop: int) -> Iterator[KeptGraph]:
         """`meter.update(loss)`, where the method adds it to an attribute."""
@@ -237,8 +249,6 @@ class KeptGraphs:
             if call.statement != event.span or not any(flow.carries(one.value) for one in call.args):
                 continue
             if not isinstance(call.func, Attribute) or call.func.attr in (*STARTS, *ADDING):
-                continue
-            if not self._outlives(flow.file, flow.scope, call.func.value, loop):
                 continue
             for target in self.world.calls.targets(flow.file, index, flow.frame):
                 if target.guessed:
@@ -249,33 +259,23 @@ class KeptGraphs:
                     frame = self.world.told_apart(flow.file, index, function, frame)
                 inner = GraphFlow(self.world, self.returned_by, function.file, function.scope, frame)
                 for param in function.file.scopes[function.scope].params:
-                    if any(flow.carries(one) for one in self._given(function, param, frame)):
-                        inner.carrying[Name(param.name)] = 0
+                    for one in self._given(function, param, frame):
+                        inner.take(Name(param.name), flow.parts(one))
                 found = next(self._kept_in(inner, function), None)
-                if found is not None and not self._is_reset(flow, call.func.value, found.container, loop):
-                    given = next(one for one in call.args if flow.carries(one.value))
-                    lost = flow.loss_in(given.value, given.value_span)
-                    where = (function.file, found.span, found.container)
-                    name = render(call.func, flow.file)
-                    yield KeptGraph(flow.file, name, *lost, call.span, call.statement, loop, where)
-                    return
+                container = found and self._outside(found.container, function, call, frame)
+                if found is None or container is None or self._is_reset(flow, container, loop):
+                    continue
+                given = next(one for one in call.args if flow.carries(one.value))
+                lost = flow.loss_in(given.value, given.value_span)
+                where = Inner(function.file, found.span, found.container, call.func)
+                yield KeptGraph(flow.file, container, *lost, call.span, call.statement, (flow.file, loop), where)
+                return
 
-    def _is_reset(self, flow: GraphFlow, receiver: Expr, container: str, loop: int) -> bool:
-        """Whether the loop calls a method of the same object that resets a sum: `if step % 10 == 0: meter.reset()`."""
-        file, attr = flow.file, container.rpartition(".")[2]
-        for index in file.calls_of(flow.scope):
-            call = file.calls[index]
-            if not isinstance(call.func, Attribute) or call.func.value != receiver:
-                continue
-            if not file.encloses(loop, call.region):
-                continue
-            for target in self.world.calls.targets(file, index, flow.frame):
-                scope = target.function.file.scopes[target.function.scope]
-                for event in scope.events_of("assign"):
-                    resets = isinstance(event.value, (Constant, List)) and event.detail is None and not event.region
-                    if resets and isinstance(event.target, Attribute) and event.target.attr == attr:
-                        return True
-        return False
+    def _is_reset(self, flow: GraphFlow, container: Expr, loop: int) -> bool:
+        """Whether a container is new or empty in each iteration of a loop, or after some of them."""
+        if not self._outlives(flow.file, flow.scope, of_entries(container), loop):
+            return True
+        return bool(loop) and is_reset(self.world, flow.file, flow.scope, loop, container, flow.frame)
 
     def _given(self, function: Function, param: Param, frame: Frame | None) -> Iterator[Expr]:
         """What a call gives a parameter; `**meters` all keywords that no other one takes."""
@@ -296,7 +296,7 @@ class KeptGraphs:
             return
         body = Body(self.world, function.file, function.scope, None, flow.frame)
         for event in function.file.scopes[function.scope].events:
-            target = event.target.value if isinstance(event.target, Subscript) else event.target
+            target = None if event.target is None else of_entries(event.target)
             of_self = isinstance(target, Attribute) and target.value == Name("self")
             if not self._is_off(function.file, event.region):
                 if of_self:

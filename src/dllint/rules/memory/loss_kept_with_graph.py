@@ -22,17 +22,20 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     for kept in project.ask(KeptGraphs).kept():
         also = Place(kept.file.path, kept.span, "this keeps the graph of every step too", alike=True)
-        loop = Place(kept.file.path, kept.file.facts.regions[kept.region].span, "the loop over the steps")
-        causes.add(Use(_finding(project, kept), loop, made=(also,)), (kept.file.path, kept.region))
+        file, region = kept.loop
+        loop = Place(file.path, file.facts.regions[region].span, "the loop over the steps")
+        causes.add(Use(_finding(project, kept), loop, made=(also,)), (file.path, region))
     yield from map(worst, causes)
 
 
 def _finding(project: Project, kept: KeptGraph) -> Finding:
     what = render(kept.what, kept.file)
-    values = {"container": kept.container, "what": what}
+    container = kept.container if kept.inner is None else kept.inner.method
+    values = {"container": render(container, kept.file), "what": what}
     related: tuple[Place, ...] = ()
     if kept.inner is not None:
-        file, span, attribute = kept.inner
+        file, span = kept.inner.file, kept.inner.span
+        attribute = render(kept.inner.container, file)
         values |= {"attribute": attribute, "where": project.where(file, span)}
         related = (Place(file.path, span, f"`{attribute}` keeps it"),)
     fixes: tuple[Fix, ...] = ()
