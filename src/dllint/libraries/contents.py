@@ -132,13 +132,20 @@ def _is_keeping_base(value: Value) -> bool:
 def _unpacked(world: Engine, actuals: Actuals) -> Values:
     """Return the values of dicts unpacked into a call, and of `**kwargs` passed on."""
     found: dict[Value, None] = {}
-    for mapping in actuals.mappings:
-        for one in world.values.passed(mapping):
+    # A function that may call itself can pass on its own `**kwargs`.
+    seen: set[Value] = set()
+    todo = [actuals]
+    while todo:
+        for one in (value for mapping in todo.pop().mappings for value in world.values.passed(mapping)):
+            if one in seen:
+                continue
+            seen.add(one)
             if isinstance(one, Keywords) and one.frame is not None and one.frame.actuals is not None:
                 named = {param.name for param in one.function.file.scopes[one.function.scope].params}
                 rest = one.frame.actuals
                 kept = [actual for name, actual in rest.keywords.items() if name not in named]
-                found.update(dict.fromkeys((*_given(world, kept), *_unpacked(world, rest))))
+                found.update(dict.fromkeys(_given(world, kept)))
+                todo.append(rest)
             elif not isinstance(one, Keywords):
                 found.update(dict.fromkeys(world.knowledge.parts(one)))
     return tuple(found)
