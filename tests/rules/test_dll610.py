@@ -60,6 +60,33 @@ def main(dataset, model):
 """
 
 FOUND = {
+    "an engine, and another sampler for one process": """
+import deepspeed
+from torch.utils.data import RandomSampler
+
+def train(dataset, model, args):
+    if args.rank == -1:
+        sampler = RandomSampler(dataset)
+    else:
+        sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, sampler=sampler)
+    model, *_ = deepspeed.initialize(model=model, args=args)
+    for _ in range(args.epochs):  # DLL610
+        for _, batch in enumerate(loader):
+            model.backward(model(**batch).loss)
+            model.step()
+""",
+    "an engine that another function is given": """
+def step(accelerator, model, batch):
+    with accelerator.accumulate(model):
+        accelerator.backward(model(batch))
+
+def train(accelerator, dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset, shuffle=True, drop_last=True))
+    for epoch in range(10):  # DLL610
+        for batch in loader:
+            step(accelerator, model, batch)
+""",
     "under a test that never holds": FLAGGED.replace("range(10):", "range(10):  # DLL610"),
     "an endless generator, and a step with arguments that a partial holds": """
 import functools
