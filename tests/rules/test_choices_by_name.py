@@ -186,3 +186,29 @@ def load(options):
     assert [(one.path.rpartition("/")[2], one.code) for one in told(files, select=["DLL602"])] == [
         ("rows.py", "DLL602")
     ]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    ['globals()[f"get_{name}"](name, root, **options)', "(get_rows if name else get_dataset)(name, root, **options)"],
+)
+def test_a_function_that_may_call_itself_with_its_keywords(
+    chosen: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    text = f"""\
+from torch.utils.data import DataLoader
+from torchvision.datasets import CIFAR10
+
+
+def get_dataset(name, root, **options):
+    return {chosen}
+
+
+def get_rows(name, root, **options):
+    return CIFAR10(root, **options)
+
+
+def main(name):
+    return DataLoader(get_dataset(name, "data", transform=lambda image: image), num_workers=4)  # DLL201
+"""
+    assert findings({"train.py": text}, select=["DLL201"]) == marks({"train.py": text})

@@ -43,6 +43,50 @@ FOUND = {
     "scaled": loop(LOSS, "scaler.scale(loss).backward()", "total += loss  # DLL310"),
     "accumulated": loop(LOSS, "(loss / args.steps).backward()", "total += loss  # DLL310"),
     "an engine": loop(LOSS, "model.backward(loss)", "model.step()", "total += loss  # DLL310"),
+    "an engine under a condition": loop(
+        LOSS, "if args.train:", "    model.backward(loss)", "    model.step()", "total += loss  # DLL310"
+    ),
+    "an engine that starts from what both branches compute": loop(
+        "if args.half:",
+        "    loss = criterion(model(x).half(), y)",
+        "else:",
+        "    loss = criterion(model(x), y)",
+        "model.backward(loss)",
+        "total += loss  # DLL310",
+    ),
+    "an engine beside a computation under autocast": loop(
+        "with engine.accumulate(model):",
+        "    with engine.autocast():",
+        f"        {LOSS}",
+        "    engine.backward(loss)",
+        "total += loss  # DLL310",
+        before="total, engine = 0, accelerate.Accelerator()",
+    ),
+    "an engine that starts from an attribute": loop(
+        "output = model(x)", "model.backward(output.loss)", "total += output.loss  # DLL310"
+    ),
+    "an engine that starts from an entry": loop(
+        "output = model(x)", "model.backward(loss=output['loss'])", "total += output['loss']  # DLL310"
+    ),
+    "an engine that starts from a part of it": loop(
+        LOSS, "model.backward(loss / args.steps)", "total += loss  # DLL310"
+    ),
+    "an engine that starts from one of two results": loop(
+        "loss, output = model(x)", "model.backward(loss)", "total += loss  # DLL310"
+    ),
+    "an engine of the object": """
+class Trainer:
+    def step(self, batch):
+        loss = self.engine(batch)
+        if self.training:
+            self.engine.backward(loss)
+        return loss
+
+    def train(self):
+        total = 0
+        for batch in loader:
+            total += self.step(batch)  # DLL310
+""",
     "apex": loop(
         LOSS,
         "with amp.scale_loss(loss, optimizer) as scaled:",
@@ -253,6 +297,25 @@ FOUND["a meter that is reset before the loop"] = RESET + loop(
     LOSS, BACKWARD, "meter.update(loss)  # DLL310", before="meter = Meter()\n    meter.reset()", after="meter.reset()"
 )
 SILENT = {
+    "the weights of a backward pass": loop(
+        "output = model(x)", "weights = y * 2", "output.backward(weights)", "total += weights"
+    ),
+    "the weights of a backward pass from an attribute": loop(
+        "output = model(x)",
+        "weights = y * 2",
+        "if args.train:",
+        "    output.loss.backward(weights)",
+        "total += weights",
+    ),
+    "the weights of a backward pass from each output": loop(
+        "for output in model(x):", "    weights = y * 2", "    output.backward(weights)", "    total += weights"
+    ),
+    "an engine that starts from another loss": loop(
+        LOSS, "other = criterion(model(y), x)", "if args.train:", "    model.backward(other)", "total += loss"
+    ),
+    "an engine that starts from an attribute, of which a number is kept": loop(
+        "output = model(x)", "model.backward(output.loss)", "total += output.loss.item()"
+    ),
     "another tensor under the name by then": loop(
         LOSS, "second = criterion(x, y)", "whole = second", "whole = loss", "whole.backward()", "total += second"
     ),

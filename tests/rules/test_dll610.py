@@ -60,6 +60,33 @@ def main(dataset, model):
 """
 
 FOUND = {
+    "an engine, and another sampler for one process": """
+import deepspeed
+from torch.utils.data import RandomSampler
+
+def train(dataset, model, args):
+    if args.rank == -1:
+        sampler = RandomSampler(dataset)
+    else:
+        sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, sampler=sampler)
+    model, *_ = deepspeed.initialize(model=model, args=args)
+    for _ in range(args.epochs):  # DLL610
+        for _, batch in enumerate(loader):
+            model.backward(model(**batch).loss)
+            model.step()
+""",
+    "an engine that another function is given": """
+def step(accelerator, model, batch):
+    with accelerator.accumulate(model):
+        accelerator.backward(model(batch))
+
+def train(accelerator, dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset, shuffle=True, drop_last=True))
+    for epoch in range(10):  # DLL610
+        for batch in loader:
+            step(accelerator, model, batch)
+""",
     "under a test that never holds": FLAGGED.replace("range(10):", "range(10):  # DLL610"),
     "an endless generator, and a step with arguments that a partial holds": """
 import functools
@@ -1076,6 +1103,74 @@ def test_a_program_of_its_own_sets_another_sampler(told: Callable[..., Any]) -> 
 
     assert found.path.endswith("one.py")
     assert "`sampler.set_epoch(epoch)`" in found.help
+
+
+GUARD = "\nif __name__ == '__main__':\n    train([], 0, 9)\n"
+MADE = "\nif __name__ == '__main__':\n    train(DataLoader([], sampler=DistributedSampler([])), 0, 9)\n"
+RUN = HEAD + SET + LOADER + LOOP + BATCHES
+MODULES = {
+    "other/library/__init__.py": "",
+    "other/library/samplers.py": """
+from torch.utils.data import DataLoader
+
+class Batches:
+    def __init__(self, dataset):
+        self.dataset, self.epoch = dataset, 0
+
+    def __iter__(self):
+        self.dataset.set_epoch(self.epoch)
+        return iter(self.dataset)
+
+def loader_of(dataset):
+    return DataLoader(dataset, sampler=Batches(dataset))
+""",
+}
+"""A module that nothing imports, and that sets the epoch of what it is given."""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.py": RUN + GUARD},
+        {
+            "run.py": HEAD + "from steps import train\n" + MADE,
+            "again.py": HEAD + "from steps import train\n" + MADE,
+            "steps.py": f"def train(loader, model, epochs):\n{LOOP}{BATCHES}",
+        },
+        {
+            "run.py": RUN + GUARD,
+            "other/library/tools.py": "from importlib import import_module\nimport_module(input())\n",
+        },
+    ],
+    ids=["one file", "a module of two programs", "a program outside of packages"],
+)
+def test_a_module_that_the_program_does_not_import(files: dict[str, str], findings: Callable[..., Any]) -> None:
+    loop = next(name for name, text in files.items() if LOOP in text)
+
+    found = findings({**MODULES, **files}, select=["DLL610"])
+
+    assert {(path, code) for path, _, code in found} == {(loop, "DLL610")}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.py": f"from importlib import import_module\n{RUN}\nimport_module(input())\n{GUARD}"},
+        {"run.py": f"import pkgutil\nmodules = pkgutil.walk_packages(['other'])\n{RUN}{GUARD}"},
+        {"run.py": RUN},
+        {"run.py": f"from library.samplers import Batches\n{RUN}{GUARD}"},
+        {"run.py": RUN + GUARD, "launch.py": "import run\nfrom library.samplers import loader_of\nloader_of(run)\n"},
+        {
+            "__init__.py": "",
+            "run.py": RUN + GUARD,
+            "other/library/samplers.py": f"import importlib\n{MODULES['other/library/samplers.py']}\n"
+            "importlib.import_module(input())\n",
+        },
+    ],
+    ids=["by name", "all modules", "no program", "imported", "both imported", "a module that imports by name"],
+)
+def test_a_module_that_the_program_may_load(files: dict[str, str], findings: Callable[..., Any]) -> None:
+    assert findings({**MODULES, **files}, select=["DLL610"]) == set()
 
 
 @pytest.mark.parametrize(

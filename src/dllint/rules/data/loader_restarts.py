@@ -28,8 +28,8 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import names_in, walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
-from dllint.rules.data.sameness import Sameness
-from dllint.rules.data.training_functions import TrainingFunctions
+from dllint.rules.data.epoch_functions import EpochFunctions
+from dllint.rules.data.sameness import Sameness, keeps_results
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -111,7 +111,7 @@ class Restarts:
         self.project = project
         self.world = project.world
         self.sameness = Sameness(project.world)
-        self.training = TrainingFunctions(project.world, self.sameness)
+        self.functions = EpochFunctions(project, self.sameness)
 
     def restarts(self) -> Iterator[Restart]:
         """Every loader that starts again in every iteration of a loop without depending on what the loop changes."""
@@ -222,10 +222,12 @@ class Restarts:
             return
         if not loader.workers().possible or not self._is_unconditional(file, call.region):
             return
-        # A function that reads its loader to the end, such as an evaluation, makes it for itself, unless it trains.
+        if keeps_results(file, call.scope):
+            return
+        # A function that does not return its loader makes it for itself.
         made = self.world.values.returned(Function(file, call.scope), None)
         if not any(one.file is file and one.call == loader.call for one in self._wrapped(made)):
-            yield from islice(self._in_epochs(loader, partial(self.training.makes_the_same, loader)), 1)
+            yield from islice(self._in_epochs(loader, partial(self.functions.makes_the_same, loader)), 1)
         elif self.sameness.depends_on_arguments(loader):
             yield from self._in_epochs(loader, self._gets_the_same)
 

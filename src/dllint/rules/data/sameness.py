@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Comprehension, LambdaRef, Name, Subscript
 from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Function
+from dllint.libraries.contents import keeps_as_it_is
+from dllint.libraries.index import canonical
+from dllint.libraries.paths import RESULTS as PATHS
 from dllint.linking.conditions import render
 from dllint.linking.expressions import names_in, walk
 from dllint.linking.source import SourceFile, last_name
@@ -17,9 +21,10 @@ from dllint.rules.data.samplers import CHOOSING
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-_CONVERSIONS = frozenset(map(Name, ("int", "float", "bool", "str", "len", "max", "min", "round")))
-_DATA = "torch.utils.data."
-"""The package of datasets and samplers that depend on their arguments alone, and draw numbers only when iterated."""
+_CONVERSIONS = frozenset(map(Name, ("int", "float", "bool", "str", "len", "max", "min", "round", "range")))
+_LIBRARIES = ("torch.utils.data.", "torchvision.datasets.", "torchvision.transforms.")
+"""Packages of datasets, samplers and transforms that depend on their arguments alone. They draw numbers only in use."""
+_CACHES = re.compile(r"cache|memo", re.IGNORECASE)
 _DRAWING = CHOOSING | {
     *("random", "rand", "randn", "randint", "uniform", "normal", "integers", "standard_normal", "now", "time"),
     *("random_split", "train_test_split"),
@@ -125,16 +130,19 @@ class Sameness:
         return found[0].value if found[0].target == name else None
 
     def _makes_the_same(self, file: SourceFile, scope: int, loop: int, index: int, depth: int) -> bool:
-        """Whether a call converts a number, or creates a dataset or sampler, from what stays the same."""
+        """Whether a call computes the same, from arguments that stay the same."""
+        stays = all(self.stays(file, scope, loop, one.value, depth) for one in file.calls[index].args)
+        return stays and self.repeats(file, index)
+
+    def repeats(self, file: SourceFile, index: int) -> bool:
+        """Whether a call has equal results for equal arguments: it converts a number, puts a path together, or creates
+        a dataset, sampler or transform without drawing random numbers."""
         call = file.calls[index]
-        if not all(self.stays(file, scope, loop, one.value, depth) for one in call.args):
-            return False
         if call.func in _CONVERSIONS:
             return True
         made = self.world.values.evaluate(call.func, self.world.call_site(file, index, None))
         return bool(made) and all(
-            (isinstance(one, External) and one.name.startswith(_DATA))
-            or (isinstance(one, Class) and self._is_fixed(one))
+            (isinstance(one, External) and _repeats(one.name)) or (isinstance(one, Class) and self._is_fixed(one))
             for one in made
         )
 
@@ -158,3 +166,18 @@ class Sameness:
             if any(self._draws(one.function, seen, depth + 1) for one in targets):
                 return True
         return False
+
+
+def _repeats(name: str) -> bool:
+    """Whether a function or class of a library has equal results for equal arguments."""
+    plain = canonical(name)
+    made = plain.startswith(_LIBRARIES) or plain in PATHS or keeps_as_it_is(plain)
+    return made and plain.rpartition(".")[2] not in _DRAWING
+
+
+def keeps_results(file: SourceFile, scope: int) -> bool:
+    """Whether a decorator of a function is named as one that keeps its results: `functools.lru_cache`, `memory.cache`,
+    `memoize`."""
+    exprs = (one.expr for one in file.scopes[scope].decorators)
+    names = (last_name(file.calls[one.index].func if isinstance(one, CallRef) else one) for one in exprs)
+    return any(name is not None and _CACHES.search(name) for name in names)

@@ -86,7 +86,8 @@ def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: Ep
     here = (loader.file.path, loop.file.path, loop.batches.file.path)
 
     def together(file: SourceFile) -> bool:
-        return project.import_graph.together(here, (file.path,))
+        graph = project.import_graph
+        return graph.together(here, (file.path,)) and not any(graph.runs_without(one, (file.path,)) for one in here)
 
     for file, index in world.called("set_epoch"):
         func = file.calls[index].func

@@ -22,6 +22,7 @@ from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import ways_to
 from dllint.rules.data.epoch_numbers import EPOCH, tells_epoch
+from dllint.rules.data.training_calls import TrainingCalls
 from dllint.rules.memory.backward_passes import STARTS
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class TrainingLoops:
         self.project = project
         self.world = project.world
         self.starting = project.ask(Starting)
+        self.calls = project.ask(TrainingCalls)
 
     def of(self, loader: Loader) -> Iterator[EpochLoop]:
         """The loops over epochs that train with the batches of a loader made before them."""
@@ -123,54 +125,9 @@ class TrainingLoops:
             yield from self._around(loader, batches, remade)
 
     @cached_property
-    def _training(self) -> dict[tuple[str, int], list[int]]:
-        """The calls that may compute gradients, by scope, judged by names alone.
-
-        A cheap filter, so that the loaders of most loops in a project need not be determined.
-        """
-        found: dict[tuple[str, int], list[int]] = {}
-        names = dict.fromkeys(STARTS, 0)
-        todo = list(names)
-        while todo:
-            name = todo.pop(0)
-            for file, index in self.world.called(name):
-                scope = file.calls[index].scope
-                found.setdefault((file.path, scope), []).append(index)
-                handing = self._handing(file, scope)
-                parent = file.scopes[scope].parent
-                if handing:
-                    found.setdefault((file.path, parent), []).extend(handing)
-                for outer in (*self._names_of(file, scope), *(self._names_of(file, parent) if handing else ())):
-                    if outer not in names and names[name] < limits.TRAINING_DEPTH.most:
-                        names[outer] = names[name] + 1
-                        todo.append(outer)
-        return found
-
-    @staticmethod
-    def _handing(file: SourceFile, scope: int) -> list[int]:
-        """The calls of a function that hand on a local function of it: `timed(step)`."""
-        name, parent = file.scopes[scope].name, file.scopes[scope].parent
-        if parent <= 0 or file.scopes[parent].kind != "function":
-            return []
-        calls = file.calls_of(parent)
-        return [index for index in calls if any(one.value == Name(name) for one in file.calls[index].args)]
-
-    def _names_of(self, file: SourceFile, scope: int) -> Iterator[str]:
-        """The names that a function is called by: its own, and the variables that receive it from the function around
-        it, `step = make_step(model)`, or that hold it with arguments, `step = partial(train_step, model)`."""
-        name, parent = file.scopes[scope].name, file.scopes[scope].parent
-        yield name
-        yield from self.world.aliases(name)
-        if parent > 0 and any(one.value == Name(name) for one in file.scopes[parent].events_of("return")):
-            for caller, index in self.world.called(file.scopes[parent].name):
-                for event in caller.scopes[caller.calls[index].scope].events_of("assign"):
-                    if event.value == CallRef(index) and isinstance(event.target, Name):
-                        yield event.target.id
-
-    @cached_property
     def _batch_loops(self) -> dict[tuple[str, int], list[BatchLoop]]:
         found: dict[tuple[str, int], list[BatchLoop]] = {}
-        for (path, scope), calls in self._training.items():
+        for (path, scope), calls in self.calls.by_scope.items():
             file = self.world.files[path]
             around = {region for index in calls for region in file.regions(file.calls[index].region)}
             for event in file.scopes[scope].events_of("for"):
@@ -184,7 +141,7 @@ class TrainingLoops:
     @cached_property
     def _iterators(self) -> dict[tuple[str, int], list[BatchLoop]]:
         found: dict[tuple[str, int], list[BatchLoop]] = {}
-        for path, scope in self._training:
+        for path, scope in self.calls.by_scope:
             file = self.world.files[path]
             for event in file.derived(iterators_made, scope):
                 if event.target is None or not self._taken(file, scope, event.target):
@@ -202,7 +159,7 @@ class TrainingLoops:
         `next(self.batches)` in another method, and `batches[task] = iter(loaders[task])` with a parameter `batches`."""
         found: dict[tuple[str, int], list[BatchLoop]] = {}
         making = dict.fromkeys((file, file.calls[index].scope) for file, index in self.world.called("iter"))
-        for file, scope in making if self._training else ():
+        for file, scope in making if self.calls.by_scope else ():
             params = [param.name for param in file.scopes[scope].params]
             cls = file.method_of(scope)
             for event in file.derived(iterators_made, scope):
@@ -225,7 +182,7 @@ class TrainingLoops:
     def _endless(self) -> dict[tuple[str, int], list[tuple[BatchLoop, BatchLoop]]]:
         """The loops over batches in generators that a training function takes from, each with the loop that takes."""
         found: dict[tuple[str, int], list[tuple[BatchLoop, BatchLoop]]] = {}
-        for (path, scope), calls in self._training.items():
+        for (path, scope), calls in self.calls.by_scope.items():
             file = self.world.files[path]
             around = {region for index in calls for region in file.regions(file.calls[index].region)}
             for taken, site in self._taking(file, scope, around):

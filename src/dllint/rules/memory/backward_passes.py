@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Call, Event, Expr, Operator
 from dllint.inference import limits
 from dllint.libraries.torch.tensors import GRAPH_KEEPING
@@ -15,6 +15,7 @@ from dllint.span import Span
 
 STARTS = ("backward", "manual_backward")
 """Methods that start a backward pass: of a tensor, of an engine such as Accelerate's, and of a LightningModule."""
+_LOOPS = ("for", "while")
 KEEPING = GRAPH_KEEPING | {"half", "cuda", "sqrt", "abs", "log", "exp", "add", "mul", "div", "clamp", "type"}
 """Methods and functions whose result belongs to the graph of the tensor."""
 
@@ -161,21 +162,42 @@ def _started_from(file: SourceFile, call: Call) -> Expr | None:
     `accelerator.backward(loss)`."""
     if not isinstance(call.func, Attribute):
         return None
-    plain = [one.value for one in call.args if one.keyword in (None, "loss")]
-    base = call.func.value
-    if call.func.attr == "manual_backward" or (plain and call.func.attr == "backward" and _is_engine(file, call)):
-        return plain[0] if plain else None
-    return _loss(file, base, 0)
+    given = next((one.value for one in call.args if one.keyword in (None, "loss")), None)
+    loss = _loss(file, given, 0) if given is not None else None
+    if call.func.attr == "manual_backward" or (loss is not None and _is_engine(file, call, loss)):
+        return loss
+    return _loss(file, call.func.value, 0)
 
 
-def _is_engine(file: SourceFile, call: Call) -> bool:
-    """Whether the object of a call of `backward` is no tensor but what runs the backward pass of its argument: no
-    statement of the function computes it."""
+def _is_engine(file: SourceFile, call: Call, loss: Expr) -> bool:
+    """Whether the object of a call of `backward` is no tensor but what runs the backward pass of its argument: the
+    innermost loop around the call, or its function, computes the argument, and not the object."""
     assert isinstance(call.func, Attribute)
-    given = call.args[0].value
-    events = file.scopes[call.scope].events
-    made = {event.target for event in events if event.kind == "assign" and event.region == call.region}
-    return given in made and call.func.value not in made
+    loop = next((one for one in file.regions(call.region) if file.facts.regions[one].kind in _LOOPS), 0)
+    counted = file.facts.regions[loop]
+    made = {
+        part
+        for event in file.scopes[call.scope].events
+        if event.target is not None
+        and (
+            file.encloses(loop, event.region)
+            or (event.kind == "for" and event.region == counted.parent and event.value == counted.expr)
+        )
+        for part in _bound(event.target)
+    }
+    return any(one in made for one in around(loss)) and not any(one in made for one in around(call.func.value))
+
+
+def _bound(target: Expr) -> Iterator[Expr]:
+    """Yield what an assignment to a target binds: the parts of a tuple."""
+    match target:
+        case Tuple(elements) | List(elements):
+            for element in elements:
+                yield from _bound(element)
+        case Starred(inner):
+            yield from _bound(inner)
+        case _:
+            yield target
 
 
 def _loss(file: SourceFile, expr: Expr, depth: int) -> Expr | None:
