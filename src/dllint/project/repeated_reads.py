@@ -47,13 +47,21 @@ class RepeatedReads:
             file, call, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
         return True
 
-    def reads(self, expr: Expr, site: Site, where: Site, turns: list[int], depth: int = 0) -> bool:
+    def reads(self, expr: Expr, site: Site, where: Site, turns: list[int]) -> bool:
         """Whether the expression, or one that its value comes from, reads an array inside one of the loops `turns`
         of the function at `where`, or in a function called there."""
-        if limits.ARRAY_STEPS.exceeded(depth):
+        return self._reads(expr, site, where, turns, 0, {})
+
+    def _reads(
+        self, expr: Expr, site: Site, where: Site, turns: list[int], depth: int, seen: dict[tuple[object, ...], tuple[int, Expr]]
+    ) -> bool:
+        # Most expressions are reached in many ways. A shorter one may lead to what a longer one did not reach.
+        place = (id(expr), site, where, *turns)
+        if (place in seen and seen[place][0] <= depth) or limits.ARRAY_STEPS.exceeded(depth):
             return False
+        seen[place] = (depth, expr)  # as long as the expression is kept, no other one has its id
         if isinstance(expr, Comprehension):
-            return self.reads(expr.element, inside(expr, site), where, turns, depth + 1)
+            return self._reads(expr.element, inside(expr, site), where, turns, depth + 1, seen)
         if isinstance(expr, (Subscript, CallRef)) and self._is_read(expr, site):
             return _in_turns(site, where, turns)
         if isinstance(expr, Element) and self._is_mapped(expr.value, site):
@@ -66,9 +74,9 @@ class RepeatedReads:
             if called and not (isinstance(expr, CallRef) and _in_turns(site, where, turns)):
                 continue
             around = (step.site, []) if called else (where, turns)
-            if self.reads(step.expr, step.site, *around, depth + 1):
+            if self._reads(step.expr, step.site, *around, depth + 1, seen):
                 return True
-        return any(self.reads(part, site, where, turns, depth + 1) for part in _parts(expr, site.file))
+        return any(self._reads(part, site, where, turns, depth + 1, seen) for part in _parts(expr, site.file))
 
     def _is_mapped(self, expr: Expr, site: Site, depth: int = 0) -> bool:
         """Whether each element of an iterable is the result of a function of the project called for it, as by `map`."""
