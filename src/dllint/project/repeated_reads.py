@@ -53,7 +53,13 @@ class RepeatedReads:
         return self._reads(expr, site, where, turns, 0, {})
 
     def _reads(
-        self, expr: Expr, site: Site, where: Site, turns: list[int], depth: int, seen: dict[tuple[object, ...], tuple[int, Expr]]
+        self,
+        expr: Expr,
+        site: Site,
+        where: Site,
+        turns: list[int],
+        depth: int,
+        seen: dict[tuple[object, ...], tuple[int, Expr]],
     ) -> bool:
         # Most expressions are reached in many ways. A shorter one may lead to what a longer one did not reach.
         place = (id(expr), site, where, *turns)
