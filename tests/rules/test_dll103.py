@@ -1681,3 +1681,53 @@ def test_processes_that_spawned_ones_start(more: dict[str, str], found: bool, fi
     expected = {("helper.py", 5, "DLL103")} if found else set()
     files["helper.py"] = files["helper.py"].replace("MARK", "")
     assert findings(files, **SELECT, target_python="3.11") == expected
+
+
+LEADING = """
+def encoded(model, row):
+    row = row.to("cuda")
+    return model(row)
+
+
+class Scale(nn.Module):
+    def forward(self, row):
+        return row * torch.arange(8, device="cuda")
+
+
+MODEL = Scale()
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return encoded(MODEL, torch.zeros(8))
+"""
+APART = """
+def scaled(row):
+    return row * torch.arange(8, device="cuda")
+
+
+def moved(row):
+    return row.to("cuda")
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return moved(torch.zeros(8)), scaled(torch.zeros(8))
+"""
+
+
+def test_what_a_function_calls_that_uses_the_gpu_itself_is_one_finding_with_it(told: Callable[..., Any]) -> None:
+    (found,) = told({"main.py": HEAD + LEADING + TAIL}, **SELECT)
+
+    assert "`row.to` fails" in found.text
+    assert [place.message for place in found.related].count("this fails there too") == 1
+
+
+def test_two_functions_that_use_the_gpu_are_two_findings(told: Callable[..., Any]) -> None:
+    assert len(told({"main.py": HEAD + APART + TAIL}, **SELECT)) == 2

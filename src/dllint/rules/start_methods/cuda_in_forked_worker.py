@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, Poison, er
 from dllint.rules.start_methods.cuda_verdict import judge
 from dllint.rules.start_methods.objects_on_gpu import ObjectsOnGpu, OnGpu
 from dllint.rules.start_methods.prepared_files import are_prepared, only_without_file
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
@@ -41,14 +42,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
         # A device that an option selects is one cause, however many calls of the workers use it.
         selected = {(use.reached.file.path, use.reached.file.calls[use.call].span) for use in uses if not use.certain}
-        for finding in _of_loader(project, loader, uses, kept, poison):
-            own = (finding.path, finding.span)
+        found = {(one.path, one.span): one for one in _of_loader(project, loader, uses, kept, poison)}
+        leads = _leads(uses)
+        for own, finding in sorted(found.items(), key=lambda one: one[0] in leads):
+            keys: list[Hashable] = [own]
+            lead = leads.get(own)
+            if lead in found and found[lead].severity == finding.severity:
+                keys.append(lead)
             if own in selected:
-                also = Place(finding.path, finding.span, _TOO, alike=True)
-                place = project.loader_place(loader)
-                causes.add(Use(finding, place, made=(also,)), own, (loader.file.path, loader.call))
-            else:
-                causes.add(Use(finding, project.loader_place(loader)), own)
+                keys.append((loader.file.path, loader.call))
+            also = Place(finding.path, finding.span, _TOO, alike=True)
+            causes.add(Use(finding, project.loader_place(loader), made=(also,)), *keys)
     for launch in project.launches.all():
         if project.ask(CudaForks).launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
@@ -76,6 +80,19 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             one for one in finding.related if (one.path, one.span, one.message) != (finding.path, finding.span, _TOO)
         )
         yield replace(finding, related=tuple(others))
+
+
+def _leads(uses: list[CudaUse]) -> dict[tuple[str, Span], tuple[str, Span]]:
+    """Of each place that uses CUDA, that in the first function on the way to it which uses CUDA as well: one edit there
+    fixes both. Workers that move a batch to the GPU and call a model there do not reach what the model does."""
+    functions = {(use.reached.file.path, use.reached.scope): use for use in reversed(uses)}
+    found = {}
+    for use in uses:
+        around = ((file.path, file.calls[index].scope) for file, index, _ in use.reached.calls)
+        lead = next((functions[one] for one in around if one in functions), None)
+        if lead is not None and lead is not use:
+            found[use.reached.file.path, use.span] = (lead.reached.file.path, lead.span)
+    return found
 
 
 def _of_loader(
