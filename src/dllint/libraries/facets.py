@@ -493,6 +493,7 @@ class Library(NamedTuple):
         drawing: name prefixes of functions that draw from global generators.
         reordering: those of them that change an order, or draw nothing.
         worker_info: last names of functions that tell code which worker it runs in.
+        none_in_parent: functions that return None in the main process, and something else in workers.
         unsplit_packages: packages whose readers ignore torch's workers: iterating them reads all data in each worker.
             Readers that split by worker on their own are left out.
         iterates: functions that iterate the elements of their arguments.
@@ -572,6 +573,7 @@ class Library(NamedTuple):
     drawing: tuple[str, ...] = ()
     reordering: frozenset[str] = frozenset()
     worker_info: frozenset[str] = frozenset()
+    none_in_parent: frozenset[str] = frozenset()
     unsplit_packages: frozenset[str] = frozenset()
     iterates: Mapping[str, Iterates] = NOTHING
     positions: frozenset[str] = frozenset()

@@ -239,6 +239,7 @@ UNDRAWING = _union(one.undrawing for one in LIBRARIES)
 DRAWING_PREFIXES = tuple(prefix for one in LIBRARIES for prefix in one.drawing)
 REORDERING = _union(one.reordering for one in LIBRARIES)
 WORKER_INFO = _union(one.worker_info for one in LIBRARIES)
+NONE_IN_PARENT = _union(one.none_in_parent for one in LIBRARIES)
 UNSPLITTING_PACKAGES = _union(one.unsplit_packages for one in LIBRARIES)
 
 # Iteration

@@ -163,6 +163,12 @@ def names_read(file: SourceFile, scope: int) -> list[str]:
     return sorted(found)
 
 
+def names_one_of(file: SourceFile, *names: str) -> bool:
+    """Return whether a file calls, reads or imports something by one of several last names."""
+    imported = {one.name for _, _, one in file.imports()}
+    return any(name in imported or file.facts.called.get(name) or file.facts.loaded.get(name) for name in names)
+
+
 def _attributes(expr: Expr) -> Iterator[str]:
     """The names in an attribute or subscript chain: `x`, `a` and `b` of `x.a[0].b`."""
     while isinstance(expr, (Attribute, Subscript)):

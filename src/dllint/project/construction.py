@@ -12,6 +12,7 @@ from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.index import RUNS_BEFORE_LOADING, canonical, is_dataset_base
 from dllint.linking.derivations import setters_in
 from dllint.project.arrivals import Hop
+from dllint.project.in_workers import InWorkers
 from dllint.project.preparation import fills, is_in_hook
 from dllint.project.without_workers import WithoutWorkers
 
@@ -35,6 +36,7 @@ class Construction:
         self.world = world
         self._measured = measured
         self.without_workers = WithoutWorkers(world)
+        self.in_workers = InWorkers(world)
         self._of_classes: dict[tuple[str, int], Runs] = {}
         self._of_objects: dict[Instance, Runs] = {}
 
@@ -78,7 +80,7 @@ class Construction:
                 call = function.file.calls[index]
                 called = self.world.calls.targets(function.file, index, frame)
                 targets = [one for one in called if one.function.key not in found]
-                asked = value.call >= 0 and call.region and targets
+                asked = call.region and targets
                 if asked and self._never_runs(value, self.world.call_site(function.file, index, None)):
                     continue
                 for target in targets:
@@ -88,9 +90,12 @@ class Construction:
                         queue.append((target.function, (*hops, hop)))
 
     def _never_runs(self, value: Instance, site: Site) -> bool:
-        """Whether a place in a method stands under a test that is false for this object, with workers."""
+        """Whether a place stands under a test that is false in the parent or, in a method, for this object, with
+        workers."""
+        if self.in_workers.only(site):
+            return True
         owner = site.file.method_of(site.scope)
-        if not site.region or owner is None:
+        if value.call < 0 or owner is None:
             return False
         frame = self.world.stores.method_frame(value, Class(site.file, owner), site.scope)
         where = site._replace(frame=frame)

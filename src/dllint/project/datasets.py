@@ -173,7 +173,8 @@ class Datasets:
         site = self.world.stores.store_site(value, owner, store)
         if self.world.stores.skipped(site) or self.construction.without_workers.only(site):
             return None
-        values = filter(self._with_workers, self.world.values.evaluate(store.value, site))
+        without = self.construction.without_workers
+        values = (one for one in self.world.values.evaluate(store.value, site) if not without.makes(one))
         return site, tuple(one for one in values if not self._is_emptied(one, owner, store, site))
 
     def _is_emptied(self, value: Value, owner: Class, store: Store, site: Site) -> bool:
@@ -182,12 +183,6 @@ class Datasets:
         owned = self.world.values.owned((value,), store.value, site, (owner.scope, f"self.{store.key}"))
         containers = (one for one in owned if isinstance(one, (Display, Mapping)))
         return any(self._emptied.contains(one, self.filling) for one in containers)
-
-    def _with_workers(self, value: Value) -> bool:
-        """Whether an object is made in runs with workers, too: not `open(path) if count == 0 else None`."""
-        if not isinstance(value, Instance) or value.file is None or value.call < 0:
-            return True
-        return not self.construction.without_workers.only(self.world.call_site(value.file, value.call, value.frame))
 
     def kept(self, value: Instance) -> list[Kept]:
         """The attributes that an object keeps when its workers start, in source order.
@@ -217,6 +212,8 @@ class Datasets:
                     if stored is None:
                         continue
                     site, values = stored
+                    in_workers = self.construction.in_workers
+                    values = tuple(one for one in values if not in_workers.makes(one))
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):
                         continue
@@ -224,6 +221,7 @@ class Datasets:
                     place = (owner.file.path, method)
                     hops = self.construction.of(value).get(place)
                     early = hops is not None or self.prepared(value, place)
+                    early = early and not in_workers.only(site)
                     if hops is not None and self.assigned.replaces(value, attr):
                         continue
                     # A property that is kept once it is read is read by workers first, unless construction reads it.

@@ -187,8 +187,10 @@ class Handles:
             if any(one.attr in datasets.dropped(one.holder) for one in handle.steps):
                 continue
             kept = next((one for one in datasets.kept(step.holder) if one.store is step.store), None)
-            touch = ParentTouches(self.project, loader, dataset).of(late) if kept is not None else None
-            for value in kept.values if kept is not None and touch is not None else ():
+            if kept is None or datasets.construction.in_workers.only(kept.site):
+                continue
+            touch = ParentTouches(self.project, loader, dataset).of(late)
+            for value in kept.values if touch is not None else ():
                 for one in self.world.mappings.flattened(value):
                     if isinstance(one, Instance) and (one.file, one.call) == (handle.file, handle.call):
                         yield Copied(handle.opener, f"{step.cls.name}.{step.attr}", one, kept, touch)

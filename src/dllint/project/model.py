@@ -61,7 +61,7 @@ class Project:
         self.launches = Launches(world)
         self.launches.all()
         self.datasets = Datasets(world, lambda: self._measures)
-        self.workers = WorkerCode(world)
+        self.workers = WorkerCode(world, self.datasets.construction.in_workers)
         self.programs = Programs(world)
         self.import_graph = world.import_graph
         self.item_code = ItemCode(world, self.workers, lambda value: self._readers.get(value, ()))

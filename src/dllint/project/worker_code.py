@@ -32,6 +32,7 @@ from dllint.linking.implicit_calls import expressions
 from dllint.linking.reads import RegionRef, ScopeRef
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrivals import Hop
+from dllint.project.in_workers import InWorkers
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ def called_names(runs: Iterable[WorkerRun]) -> set[str]:
 class WorkerCode:
     """Finds the functions that are reachable from the entry points of workers."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, in_workers: InWorkers) -> None:
         self.world = world
+        self.in_workers = in_workers
         self._of_dataset: dict[object, list[WorkerRun]] = {}
         self._kinds: dict[Class, dict[frozenset[Hashable], list[WorkerRun]]] = {}
         self._tests: dict[Class, list[str]] = {}
@@ -172,13 +174,13 @@ class WorkerCode:
                         yield one.of.key
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
-        """All functions that calling a method of a project object runs. Objects of one class share the answer, unless
-        they differ in what they test before they call."""
+        """All functions that calling a method of a project object in the parent runs. Objects of one class share the
+        answer, unless they differ in what they test before they call."""
         assert isinstance(value.of, Class)
         key = ("method", value.of, name, frozenset(self._tested(value)))
         found = self._of_dataset.get(key)
         if found is None:
-            found = self._of_dataset[key] = list(self._reach(self._starts_of(value, name)))
+            found = self._of_dataset[key] = list(self._reach(self._starts_of(value, name), in_parent=True))
         return found
 
     def of_callable(self, value: Value, entry: str) -> list[WorkerRun]:
@@ -202,7 +204,9 @@ class WorkerCode:
             found = self._of_dataset[key] = list(self._reach(starts))
         return found
 
-    def _reach(self, starts: Sequence[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
+    def _reach(
+        self, starts: Sequence[tuple[Function, Frame | None, str]], in_parent: bool = False
+    ) -> Iterator[WorkerRun]:
         seen = Seen(self.world)
         queue: deque[WorkerRun] = deque(
             WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts
@@ -212,16 +216,18 @@ class WorkerCode:
             if not seen.add(run.file, run.scope, run.frame):
                 continue
             yield run
-            for target, hop in (*self._called(run), *self._subscripted(run)):
+            for target, hop in (*self._called(run, in_parent), *self._subscripted(run)):
                 function = target.function
                 if seen.may_add(function):
                     hops = (*run.hops, hop)
                     queue.append(WorkerRun(function.file, function.scope, target.frame, hops, run.entry, run.root))
 
-    def _called(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
+    def _called(self, run: WorkerRun, in_parent: bool) -> Iterator[tuple[Target, Hop]]:
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
-            if call.region and self.world.impossible(self.world.call_site(run.file, index, run.frame)):
+            if call.region and self.world.impossible(site := self.world.call_site(run.file, index, run.frame)):
+                continue
+            if call.region and in_parent and self.in_workers.only(site):
                 continue
             for target in self.world.calls.targets(run.file, index, run.frame):
                 frame = self.world.told_apart(run.file, index, target.function, target.frame)

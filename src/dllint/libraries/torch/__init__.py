@@ -190,6 +190,7 @@ LIBRARY = Library(
     reordering=frozenset({"torch.randperm", "torch.random.manual_seed"}),
     positions=frozenset({"searchsorted", "bucketize", "remainder", "fmod"}),
     worker_info=frozenset({"get_worker_info"}),
+    none_in_parent=frozenset({"torch.utils.data.get_worker_info"}),
     words=Words(
         # `DataParallel(` and `DistributedDataParallel(` stand in the code that trains.
         launching=(b"Parallel(",),

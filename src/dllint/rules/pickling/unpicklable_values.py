@@ -145,7 +145,7 @@ def _objects_inside(project: Project, value: Instance) -> Iterator[Instance]:
 
 def _set_lazily(project: Project, value: Instance, regime: Regime, touches: ParentTouches) -> Iterator[Refused]:
     assert isinstance(value.of, Class)
-    initial = project.datasets.construction.of(value)
+    initial, in_workers = project.datasets.construction.of(value), project.datasets.construction.in_workers
     for owner in project.world.hierarchy.line(value.of):
         if not isinstance(owner, Class):
             continue
@@ -157,7 +157,9 @@ def _set_lazily(project: Project, value: Instance, regime: Regime, touches: Pare
                 if method in initial or method in told or store.value is None or isinstance(store.value, Constant):
                     continue
                 site = project.world.stores.store_site(value, owner, store)
-                values = project.world.values.evaluate(store.value, site)
+                if in_workers.only(site):
+                    continue
+                values = (one for one in project.world.values.evaluate(store.value, site) if not in_workers.makes(one))
                 refusal = next(
                     (row for one in values if (row := refusal_of(project, one, regime.source == "explicit"))), None
                 )

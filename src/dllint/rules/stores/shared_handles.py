@@ -98,7 +98,7 @@ class _Case:
         self.last = handle.steps[-1]
 
     def shared(self) -> Shared | None:
-        if any(step.later for step in self.handle.steps):
+        if any(step.later for step in self.handle.steps) or self._only_in_workers():
             return None
         if not self._used() or self._reopened() or self._in_with():
             return None
@@ -119,6 +119,13 @@ class _Case:
         return Shared(
             self.handle.opener, label, self.handle.file, self.handle.call, self.loader, hops or (), touch, self.handle
         )
+
+    def _only_in_workers(self) -> bool:
+        """Whether only workers open the handle or set an attribute that leads to it, by a test of the process."""
+        world, in_workers = self.project.world, self.project.datasets.construction.in_workers
+        sites = (world.stores.store_site(step.holder, step.owner, step.store) for step in self.handle.steps)
+        opened = world.call_site(self.handle.file, self.handle.call, None)
+        return in_workers.only(opened) or any(map(in_workers.only, sites))
 
     def _read_before(self) -> bool:
         """Whether the parent reads through the handle before the workers start."""
