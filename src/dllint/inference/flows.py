@@ -43,19 +43,10 @@ ITSELF = 0b01
 INSIDE = 0b10
 """The states of an object at a location, as bits."""
 
-_COMPOSED = [
-    [
-        sum(
-            bool(any(one >> (2 * start + middle) & then >> (2 * middle + end) & 1 for middle in (0, 1)))
-            << (2 * start + end)
-            for start in (0, 1)
-            for end in (0, 1)
-        )
-        for then in range(16)
-    ]
-    for one in range(16)
-]
 _MOVED = [[(how & 3 if state & 1 else 0) | (how >> 2 if state & 2 else 0) for how in range(16)] for state in range(4)]
+"""The states at the second location, by those at the first and by how the second relates to it."""
+_COMPOSED = [[_MOVED[one & 3][then] | _MOVED[one >> 2][then] << 2 for then in range(16)] for one in range(16)]
+"""How a third location relates to the first, by how the second relates to the first, and the third to the second."""
 
 _HANDING_ON = {
     **dict.fromkeys(("vars",), SAME),
