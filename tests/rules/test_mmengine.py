@@ -281,6 +281,26 @@ def test_the_runner_sets_the_start_method_under_every_python(method: str, told: 
     assert not told({"rows/data.py": LAMBDA, "configs/rows.py": environment + config()}, target_python="3.14")
 
 
+CONVERTED = """\
+from mmengine.config import Config
+
+def convert(path, method):
+    cfg = Config.fromfile(path)
+    cfg.env_cfg = dict(mp_cfg=dict(mp_start_method=GIVEN, opencv_num_threads=0))
+    cfg.dump(path)
+"""
+
+
+@pytest.mark.parametrize(("given", "known"), [("cfg.mp_start_method", True), ("method", False), ("'spawn'", False)])
+def test_a_converter_of_configurations_sets_no_start_method(
+    given: str, known: bool, findings: Callable[..., Any]
+) -> None:
+    """It passes on what the configuration has."""
+    files = {**project(config()), "tools/convert.py": CONVERTED.replace("GIVEN", given)}
+
+    assert (HANDLE in findings(files, select=["DLL402"])) == known
+
+
 BUILT = """\
 import mmcv
 from mmdet.datasets import DATASETS, build_dataloader
