@@ -613,7 +613,14 @@ def test_sizes_and_severities(told: Callable[..., Any], init: str, context: str,
 
 
 @pytest.mark.parametrize(("context", "found"), [("spawn", True), ("fork", False)])
-@pytest.mark.parametrize("read", ["pd.read_csv(path).to_numpy()", "np.loadtxt(path)", "nibabel.load(path).get_fdata()"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        *("pd.read_csv(path).to_numpy()", "np.loadtxt(path)"),
+        *("nibabel.load(path).get_fdata()", "nibabel.load(path).get_data()"),
+        "[np.squeeze(np.array(nibabel.load(one).get_data(), dtype=np.int16)) for one in path]",
+    ],
+)
 def test_files_of_an_unknown_size_that_cannot_be_mapped(
     told: Callable[..., Any], read: str, context: str, found: bool
 ) -> None:
@@ -621,6 +628,13 @@ def test_files_of_an_unknown_size_that_cannot_be_mapped(
     source = dataset(f"self.rows = {read}", "import nibabel\nimport pandas as pd\n").replace('"spawn"', f'"{context}"')
 
     assert bool(told({"data.py": source}, **SELECT)) == found
+
+
+@pytest.mark.parametrize(
+    "kept", ["nibabel.load(path).dataobj", "[nibabel.load(one) for one in path]", "nibabel.load(path).affine"]
+)
+def test_a_volume_that_is_not_read_is_no_array(told: Callable[..., Any], kept: str) -> None:
+    assert told({"data.py": dataset(f"self.rows = {kept}", "import nibabel\n")}, **SELECT) == ()
 
 
 def test_a_default_of_the_target_alone_makes_whole_files_an_info(told: Callable[..., Any]) -> None:

@@ -279,3 +279,73 @@ def test_the_runner_sets_the_start_method_under_every_python(method: str, told: 
     environment = f"env_cfg = dict(mp_cfg=dict(mp_start_method='{method}', opencv_num_threads=0))\n" if method else ""
 
     assert not told({"rows/data.py": LAMBDA, "configs/rows.py": environment + config()}, target_python="3.14")
+
+
+CONVERTED = """\
+from mmengine.config import Config
+
+def convert(path, method):
+    cfg = Config.fromfile(path)
+    cfg.env_cfg = dict(mp_cfg=dict(mp_start_method=GIVEN, opencv_num_threads=0))
+    cfg.dump(path)
+"""
+
+
+@pytest.mark.parametrize(("given", "known"), [("cfg.mp_start_method", True), ("method", False), ("'spawn'", False)])
+def test_a_converter_of_configurations_sets_no_start_method(
+    given: str, known: bool, findings: Callable[..., Any]
+) -> None:
+    """It passes on what the configuration has."""
+    files = {**project(config()), "tools/convert.py": CONVERTED.replace("GIVEN", given)}
+
+    assert (HANDLE in findings(files, select=["DLL402"])) == known
+
+
+BUILT = """\
+import mmcv
+from mmdet.datasets import DATASETS, build_dataloader
+from mmcv.utils import build_from_cfg
+from torch.utils.data import Dataset
+
+@DATASETS.register_module()
+class Rows(Dataset):
+    def __init__(self, ann_file):
+        self.infos = self.load(ann_file)
+    def load(self, path):
+        return sorted(mmcv.load(path)["infos"], key=lambda one: one["time"])[::2]
+    def __len__(self):
+        return len(self.infos)
+    def __getitem__(self, index):
+        return self.infos[index]["token"], self.infos[index]["sweeps"]
+
+def train(cfg):
+    rows = build_from_cfg(cfg.data.train, DATASETS)
+    return build_dataloader(rows, cfg.data.samples_per_gpu, WORKERS)
+"""
+OWN = "def build_dataloader(rows, batch, workers_per_gpu):\n    return [rows]\n"
+
+
+@pytest.mark.parametrize("module", ["mmdet.datasets", "mmseg.datasets", "mmdet3d.datasets", "mmdet.datasets.builder"])
+@pytest.mark.parametrize("workers", ["cfg.data.workers_per_gpu", "workers_per_gpu=4"])
+def test_loaders_that_a_function_of_a_package_for_mmcv_1_builds(
+    module: str, workers: str, findings: Callable[..., Any]
+) -> None:
+    """The configuration is a YAML file, which names the class of the project."""
+    source = BUILT.replace(
+        "import DATASETS, build_dataloader", f"import DATASETS\nfrom {module} import build_dataloader"
+    )
+
+    assert findings({"rows.py": source.replace("WORKERS", workers)}, select=["DLL302"]) == {("rows.py", 10, "DLL302")}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        BUILT.replace("WORKERS", "0"),
+        BUILT.replace("WORKERS", "4").replace("DATASETS, build_dataloader", f"DATASETS\n{OWN}"),
+        BUILT.replace("WORKERS", "4").replace("mmdet.datasets", "vendor.datasets"),
+    ],
+    ids=["no workers", "a function of the project that makes no loader", "a function of an unknown package"],
+)
+def test_calls_of_build_dataloader_that_start_no_workers(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"rows.py": source}, select=["DLL302"]) == set()

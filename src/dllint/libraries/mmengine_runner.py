@@ -122,14 +122,15 @@ class Configurations:
         return Actuals(actuals.positional, keywords, actuals.rest, actuals.mappings, actuals.under)
 
     def setting(self, key: str) -> frozenset[object]:
-        """Return the constants that calls of `dict` in the project give under a key."""
+        """Return the constants that calls of `dict` in the project give under a key. What another configuration has
+        under it, as a converter of configurations passes on (`cfg.mp_start_method`), adds none."""
         found = self._settings.get(key)
         if found is None:
             given = (
                 value
                 for file, index in self.world.called("dict")
                 for one in file.calls[index].args
-                if one.keyword == key
+                if one.keyword == key and not (isinstance(one.value, Attribute) and one.value.attr == key)
                 for value in self.world.values.evaluate(one.value, self.world.call_site(file, index, None))
             )
             found = self._settings[key] = frozenset(one.value if isinstance(one, Const) else None for one in given)

@@ -43,16 +43,29 @@ _OF_OPENCV = (
 
 _EACH_EPOCH = ("before_train_epoch", "after_train_epoch", "before_val_epoch", "after_val_epoch")
 
+# mmdet/datasets/builder.py (2.28), mmseg/datasets/builder.py (0.30): a DataLoader of the dataset that is passed. Its
+# workers seed NumPy if there is a seed.
+_BUILDER = LoaderApi(
+    ("dataset", "samples_per_gpu", "workers_per_gpu", "num_gpus", "dist", "shuffle", "seed"),
+    names={"batch_size": "samples_per_gpu", "num_workers": "workers_per_gpu"},
+    seeds=True,
+)
+_BUILDING = ("mmdet", "mmdet3d", "mmseg", "mmcls", "mmaction", "mmpose", "mmocr", "mmrotate", "mmtrack")
+
 LIBRARY = Library(
     opencv_functions=frozenset(f"mmcv.{module}{name}" for module in ("", "image.") for name in _OF_OPENCV),
     # mmcv/utils/parrots_wrapper.py: both are torch's unless the package parrots is installed.
     aliases={
-        f"mmcv.utils.{module}{name}": "torch.utils.data.DataLoader"
-        for module in ("", "parrots_wrapper.")
-        for name in ("DataLoader", "PoolDataLoader")
+        **{f"{one}.datasets.builder.build_dataloader": f"{one}.datasets.build_dataloader" for one in _BUILDING},
+        **{
+            f"mmcv.utils.{module}{name}": "torch.utils.data.DataLoader"
+            for module in ("", "parrots_wrapper.")
+            for name in ("DataLoader", "PoolDataLoader")
+        },
     },
     datasets=frozenset({"mmengine.dataset.BaseDataset"}),
     loaders={
+        **dict.fromkeys((f"{package}.datasets.build_dataloader" for package in _BUILDING), _BUILDER),
         CONFIGURED: LoaderApi(("dataset",), forks="mp_start_method"),
         CONFIGURED_DATA: LoaderApi(
             ("train",),

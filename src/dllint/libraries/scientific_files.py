@@ -129,9 +129,9 @@ LIBRARY = Library(
         **dict.fromkeys(
             (f"{opened}{inside}" for opened in _GROUPS for inside in _INSIDE[1:]), _READ._replace(read=False)
         ),
-        **dict.fromkeys(
-            ("zarr.load", "zarr.load[]", "scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ
-        ),
+        **dict.fromkeys(("zarr.load", "zarr.load[]", "scipy.io.loadmat", "scipy.sparse.load_npz"), _READ),
+        # nibabel before 5.0 has `get_data`, too
+        **dict.fromkeys(("nibabel.load().get_fdata", "nibabel.load().get_data"), _READ),
         **dict.fromkeys(
             (
                 *("imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "tifffile.imread"),

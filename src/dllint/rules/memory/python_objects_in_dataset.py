@@ -26,6 +26,7 @@ from dllint.rules.memory.entries_turned_into_arrays import becomes_array
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.kept_objects import many_objects
 from dllint.rules.memory.lists_as_datasets import constructing_base, dataset_argument, records_given
+from dllint.rules.memory.module_records import RecordsOfModules
 from dllint.rules.memory.objects_made_in_loops import stays_empty
 from dllint.rules.memory.readings import Held, grows_when_forked
 from dllint.span import Span
@@ -50,6 +51,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 place = (file, file.calls[call].span, file.calls[call].statement)
                 use = _given(project, loader, place, value.of.name, name)
                 causes.add(use, (file.path, call))
+            for one in project.ask(RecordsOfModules).read_by(value):
+                place = (one.file, one.event.value_span or one.event.span, one.event.span)
+                apart = one.reading.file is not one.file or one.reading.span.line != one.event.span.line
+                read = (Place(one.reading.file.path, one.reading.span, "read here"),) if apart else ()
+                use = _given(project, loader, place, one.name, one.reading.opener, read, imported=True)
+                causes.add(use, (one.file.path, one.name), (one.file.path, one.reading.file.path, one.reading.call))
             if value not in known:
                 known[value] = list(_with_places(project, value))
             for keeping, held, places in known[value]:
@@ -164,24 +171,27 @@ def _given(
     kept: str,
     source: str,
     related: tuple[Place, ...] = (),
+    imported: bool = False,
 ) -> Use:
-    """The finding for records that are a loader's dataset themselves, or that a dataset of a library keeps.
+    """The finding for records that are a loader's dataset themselves, or that a dataset of a library or a module keeps.
 
     Args:
         place: the file, what the finding points at, and the statement around it.
         kept: what holds the records.
         source: what read them.
+        imported: whether each process that imports the module reads them, unless it is forked.
     """
     regimes = project.regimes(loader)
     regime = max(regimes, key=lambda one: one.shown)
     forked = regime.method == "fork"
     file, span, statement = place
+    message, remedy = ("imported", "imported") if imported else ("read", "sent")
     finding = Finding(
         CODE,
         file.path,
         span,
-        "read_fork" if forked else "read",
-        {"kept": kept, "method": regime.described, "remedy": "main" if forked else "sent", "source": source},
+        "read_fork" if forked else message,
+        {"kept": kept, "method": regime.described, "remedy": "main" if forked else remedy, "source": source},
         severity="info",
         start_methods=() if forked else (regime.method,),
         trace=project.chain(regime.arrival),
