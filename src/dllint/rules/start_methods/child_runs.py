@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 PICKLING = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.", "pebble.")
-"""The launchers that pickle a function by its name; others, such as loky, send functions of the main program whole."""
+"""The launchers that pickle a function by its name; others, such as loky and multiprocess, send functions of the main
+program whole."""
 
 
 class Run(NamedTuple):
@@ -70,7 +71,8 @@ class ChildRuns:
         found = self._of_launches.get(id(launch))
         if found is None:
             starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
-            known = launch.api.startswith(PICKLING) and not any(one.guessed for one in launch.targets)
+            by_name = launch.api.startswith(PICKLING) and not launch.package
+            known = by_name and not any(one.guessed for one in launch.targets)
             reached = reach(self.world, starts, guesses=False) if known else ()
             found = [Run(one.file, one.scope, one.frame, one.hops()) for one in reached]
             self._of_launches[id(launch)] = found
