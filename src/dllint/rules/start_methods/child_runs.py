@@ -64,8 +64,10 @@ class ChildRuns:
 
     def of_launch(self, launch: Launch) -> Children:
         """The processes that a launch starts; they run nothing that only a guess leads to."""
-        start = (launch.file, launch.call)
-        return Children(self._runs(launch), self._in_processes, self._loaded(*start), start)
+        start, runs = (launch.file, launch.call), self._runs(launch)
+        # Among many launches, the walk through the processes of all of them may end before it comes to these.
+        own = self._in_processes.union((run.file.path, run.scope) for run in runs)
+        return Children(runs, own, self._loaded(*start), start)
 
     def _runs(self, launch: Launch) -> list[Run]:
         found = self._of_launches.get(id(launch))
