@@ -163,9 +163,8 @@ class StartMethods:
             name = target.function.file.qualified_name(target.function.scope)
             chained = previous.chain() if previous is not None else ()
             before, guessed = (*chained, *through), bool(launch.note) and target.guessed
-            origin = Origin(
-                method, launch.file, call.span, text.format(name), launch, before, guessed, package=launch.package
-            )
+            told = text.format(name)
+            origin = Origin(method, launch.file, call.span, told, launch, before, guessed, launch.package)
             conditions = self._of_call(launch.file, launch.call)
             for caller in launch.through:
                 conditions += self._of_call(caller.file, caller.call)
@@ -210,7 +209,8 @@ class StartMethods:
                     continue
                 seen.add((where.path, scope, after))
                 here = Origin(method, file, call.span, text, None, through, False, setting.package, regions)
-                until = self._next_forced(setting.package, where, scope, after)
+                ends = self._forced.get((setting.package, where.path, scope), ())
+                until = min((end for end in ends if end > after), default=_NOWHERE)
                 yield Arrival(here, where, scope, None, after, until, None, None, conditions)
                 if scope == 0:
                     last_region = where.facts.calls[index].region if where is file and not through else 0
@@ -272,9 +272,6 @@ class StartMethods:
             file.facts.regions[index].kind not in ("try", "with", "tryelse", "finally")
             for index in file.regions(region)
         )
-
-    def _next_forced(self, package: str, file: SourceFile, scope: int, after: tuple[int, int]) -> tuple[int, int]:
-        return min((at for at in self._forced.get((package, file.path, scope), ()) if at > after), default=_NOWHERE)
 
     # Flow
 
@@ -380,12 +377,13 @@ class StartMethods:
 
     def _chained(self, target: Target, arrival: Arrival, index: int) -> Target:
         """The target with an activation that remembers the whole chain."""
-        file = arrival.file
+        file, function, parent = arrival.file, target.function, arrival.frame
         actuals = target.frame.actuals
         if actuals is not None and actuals is self.world.actuals(file, index, target.frame.parent):
-            actuals = self.world.actuals(file, index, arrival.frame)
-        key = ("chain", file.path, index, arrival.frame, target.function)
-        return target._replace(frame=self.world.intern(key, actuals, target.function, arrival.frame, chain=True))
+            actuals = self.world.actuals(file, index, parent)
+        frame = self.world.intern(("chain", file.path, index, parent, function), actuals, function, parent, chain=True)
+        frame.call = (file.path, index)
+        return target._replace(frame=frame)
 
 
 def _receiver(arrival: Arrival) -> object:
