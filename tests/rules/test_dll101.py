@@ -150,7 +150,55 @@ if __name__ == "__main__":
     mp.spawn(worker, nprocs=2)
 """
 
+CONFIGURED = """\
+from detectron2.config import configurable, get_cfg
+from detectron2.engine import default_argument_parser, launch
+from torch.utils.data import DataLoader
+
+def of_configuration(cfg, mapper=None):
+    return {{"rows": cfg.DATASETS, "mapper": mapper, "num_workers": {workers}}}
+
+@configurable(from_config=of_configuration)
+def build(rows, *, mapper, num_workers=0):
+    return DataLoader(rows, num_workers=num_workers){mark}
+
+def setup(args):
+    cfg = get_cfg()
+    cfg.merge_from_file(args.config_file)
+    return cfg
+
+class Trainer:
+    @classmethod
+    def test(cls, cfg):
+        for batch in {build}:
+            print(batch)
+
+def main(args):
+    Trainer.test(setup(args))
+
+if __name__ == "__main__":
+    args = default_argument_parser().parse_args()
+    launch(main, args.num_gpus, args=(args,))
+"""
+WORKERS = "cfg.DATALOADER.NUM_WORKERS"
+LAUNCHERS |= {
+    "detectron2's, for a function that takes a configuration": {
+        "train.py": CONFIGURED.format(workers=WORKERS, mark="  # DLL101", build="build(cfg, mapper=print)")
+    },
+    "the same with a number of workers": {
+        "train.py": CONFIGURED.format(workers=4, mark="  # DLL101", build="build(cfg, mapper=print)")
+    },
+    "the same by keyword": {
+        "train.py": CONFIGURED.format(workers=WORKERS, mark="  # DLL101", build="build(cfg=cfg, mapper=print)")
+    },
+}
 SILENT_LAUNCHES: dict[str, dict[str, str]] = {
+    "a function that takes a configuration, without workers": {
+        "train.py": CONFIGURED.format(workers=0, mark="", build="build(cfg, mapper=print)")
+    },
+    "a function that may take a configuration, and is given its arguments": {
+        "train.py": CONFIGURED.format(workers=4, mark="", build="build([1], mapper=print)")
+    },
     "no launch": {
         "train.py": """\
 from torch.utils.data import DataLoader

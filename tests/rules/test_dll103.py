@@ -209,6 +209,39 @@ class Rows(Dataset):
             raise ValueError(index) from error
         return torch.ones(8)
 {TAIL}""",
+    "what is lost with a query that is caught": f"""{HEAD}
+import json
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        row = None
+        try:
+            device = torch.cuda.current_device()  # DLL103
+            row = json.loads(str(device))
+        except Exception as error:
+            print(error)
+        return row
+{TAIL}""",
+    "a query whose failure is raised again": f"""{HEAD}
+class Rows(Dataset):
+    def __getitem__(self, index):
+        try:
+            name = torch.cuda.get_device_name(0)  # DLL103
+        except RuntimeError:
+            print(index)
+            raise
+        return torch.ones(8), name
+{TAIL}""",
+    "rows that stay where they are": f"""{HEAD}
+class Rows(Dataset):
+    def __getitem__(self, index):
+        row = torch.ones(8)
+        try:
+            row = row.cuda()  # DLL103
+        except RuntimeError:
+            pass
+        return row
+{TAIL}""",
     "a failure of another kind is caught": f"""{HEAD}
 class Rows(Dataset):
     def __getitem__(self, index):
@@ -818,6 +851,24 @@ class Rows(Dataset):
         except (ImportError, RuntimeError) as error:
             print(error)
         return torch.ones(8)
+{TAIL}""",
+    "a query that need not succeed": f"""{HEAD}
+def memory():
+    try:
+        return torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+    except Exception:
+        return 0
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        name = ""
+        try:
+            count = torch.cuda.device_count()
+            name = torch.cuda.get_device_name(0)
+            told = name
+        except:
+            pass
+        return torch.ones(8), name, memory()
 {TAIL}""",
     "tensors on the GPU that workers send for one epoch": """
 def collate(rows):

@@ -154,3 +154,46 @@ def test_what_another_script_does_at_its_top_level_changes_nothing(
     other = f"from words import Vocabulary\n\n{load}print(Vocabulary.words)\n"
 
     assert len(told({"words.py": module, "main.py": main, "other.py": other}, select=["DLL110"])) == count
+
+
+SINGLETON = """\
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+class Status:
+    instance = None
+
+    @staticmethod
+    def get():
+        if Status.instance is None:
+            Status.instance = Status()
+        return Status.instance
+
+def report(row):
+    print({read}, row)
+
+def work(row):
+    report(row)
+
+def main():
+    multiprocessing.set_start_method("spawn")
+    Status.get()
+    with multiprocessing.Pool(4) as pool:
+        pool.map(steps, [1])
+    with ProcessPoolExecutor(4) as pool:
+        pool.map(work, [1])
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("read", "count"), [("Status.get()", 0), ("Status.instance", 1)])
+def test_what_a_process_makes_once_among_processes_that_run_much(
+    read: str, count: int, findings: Callable[..., Any]
+) -> None:
+    many = "".join(f"def step_{number}(row):\n    return row\n\n" for number in range(500))
+    steps = "def steps(row):\n" + "".join(f"    step_{number}(row)\n" for number in range(500))
+    text = f"{many}{steps}\n{SINGLETON.format(read=read)}"
+
+    assert len(findings({"train.py": text}, select=["DLL110"])) == count

@@ -163,7 +163,8 @@ class Knowledge(Protocol):
         """The hooks that a call of a framework's method runs, each with its activation."""
 
     def parameter(self, function: Function, name: str, frame: Frame | None = None) -> Values | None:
-        """The values that a command line, or for an argument that the call `frame` omits a decorator, passes."""
+        """The values that a command line passes; in the call `frame` those that a decorator passes for an argument that
+        the call omits, or gives a configuration in its place."""
 
     def in_parsed(self, value: Parsed, key: str) -> Found:
         """Return the values of an option of a parsed command line."""

@@ -158,6 +158,12 @@ class Parameters:
         if bound.case == "rest":
             kind = next(one.kind for one in function.file.scopes[function.scope].params if one.name == name)
             return (Keywords(function, frame),) if kind == "kw" else self._rest(function, bound.offset, frame)
+        if function.file.scopes[function.scope].decorators and frame.actuals.positional:
+            # An external decorator may take the first argument for itself: a configuration.
+            first = bound.actual is frame.actuals.positional[0] and not self.world.hierarchy.receiver_kind(function)
+            taken = self.world.knowledge.parameter(function, name, frame) if first else None
+            if taken:
+                return taken
         found = self._given(frame.actuals, bound, name)
         if not found.absent:
             return found.values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.libraries import dynamic_lookup as by_name
+from dllint.libraries.contexts import package_of
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.libraries.evaluated_names import evaluated
 from dllint.libraries.formatted_texts import formatted
@@ -199,21 +201,26 @@ def _of_metaclass(world: Engine, file: SourceFile, index: int, site: Site) -> Va
 
 def _context(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if not call.args:
-        return (External("multiprocessing"),)
-    found: list[Value] = []
-    for value in world.values.evaluate(call.args[0].value, site):
-        if isinstance(value, Const):
-            found.append(External("multiprocessing" if value.value is None else f"multiprocessing[{value.value}]"))
-        else:
-            found.append(External("multiprocessing[?]"))
-    return tuple(dict.fromkeys(found))
+    modules = dict.fromkeys(module for module, _ in _called_contexts(world, file, index, site))
+    methods = [""]
+    if call.args:
+        values = world.values.evaluate(call.args[0].value, site)
+        methods = [
+            ("" if one.value is None else f"[{one.value}]") if isinstance(one, Const) else "[?]" for one in values
+        ]
+    return tuple(External(module + method) for module in modules for method in dict.fromkeys(methods))
 
 
 def _named_context(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    found = [value.name for value in world.values.evaluate(file.calls[index].func, site) if isinstance(value, External)]
-    methods = [_CONTEXT_CLASSES.get(name.rsplit(".", 1)[-1]) for name in found]
-    return tuple(External(f"multiprocessing[{method}]") for method in methods if method is not None) or None
+    named = [(module, _CONTEXT_CLASSES.get(name)) for module, name in _called_contexts(world, file, index, site)]
+    return tuple(External(f"{module}[{method}]") for module, method in named if method is not None) or None
+
+
+def _called_contexts(world: Engine, file: SourceFile, index: int, site: Site) -> Iterator[tuple[str, str]]:
+    """The functions and classes that a call of a context may call, each as its package and its last name."""
+    for value in world.values.evaluate(file.calls[index].func, site):
+        if isinstance(value, External):
+            yield package_of(value.name) or "multiprocessing", value.name.rpartition(".")[2]
 
 
 _RETURNING_SELF = (

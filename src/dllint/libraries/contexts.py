@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 
 METHODS = ("fork", "spawn", "forkserver")
-_CONTEXT = re.compile(r"(?:torch\.)?multiprocessing\[([^\]]*)\]")
+_CONTEXT = re.compile(r"(?:torch\.)?multiprocess(?:ing)?\[([^\]]*)\]")
+_APART = ("multiprocess",)
+"""Packages that copy multiprocessing with its contexts: `set_start_method` of one changes nothing for processes of
+multiprocessing, nor the other way round (multiprocess 0.70, `multiprocess/context.py`)."""
 
 
 def method_of(name: str) -> str | None:
@@ -23,4 +26,11 @@ def known_method_of(name: str) -> str | None:
 
 def plain(name: str) -> str:
     """Return the name without its context: "multiprocessing.Process"."""
-    return _CONTEXT.sub("multiprocessing", name) if "multiprocessing[" in name else name
+    return _CONTEXT.sub("multiprocessing", name) if "[" in name and "multiprocess" in name else name
+
+
+def package_of(name: str) -> str:
+    """Return the package that a name belongs to, if it has contexts for itself: "multiprocess". "" for multiprocessing,
+    whose contexts torch's loaders use, and all others."""
+    root = name.partition(".")[0].partition("[")[0]
+    return root if root in _APART else ""

@@ -35,6 +35,7 @@ class Origin:
 
     Attributes:
         through: the calls that lead to it.
+        package: for whose processes it counts, see `contexts.package_of`.
         regions: for `set_start_method`, the file, scope and region of its call and of each call that leads to it.
     """
 
@@ -45,6 +46,7 @@ class Origin:
     launch: Launch | None
     through: tuple[Hop, ...] = ()
     guessed: bool = False
+    package: str = ""
     regions: tuple[tuple[SourceFile, int, int], ...] = field(default=(), compare=False)
 
 

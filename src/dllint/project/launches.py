@@ -46,6 +46,7 @@ class Launch:
         frame: activation of the function that contains the launcher call.
         note: why the launcher uses this method, if nothing at the call says so.
         target: the argument that is the function; None if the launch takes none.
+        package: whose contexts start the processes, see `contexts.package_of`.
     """
 
     file: SourceFile
@@ -58,6 +59,7 @@ class Launch:
     frame: Frame | None
     note: str = ""
     target: Actual | None = field(default=None, compare=False)
+    package: str = ""
 
 
 class Launches:
@@ -154,20 +156,20 @@ def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) 
     world = launches.world
     call = file.calls[index]
     site = world.call_site(file, index, None)
-    seen: set[tuple[str, str | None]] = set()
+    seen: set[tuple[str, str, str | None]] = set()
     for value in world.values.evaluate(call.func, site):
         callee = value.plain if isinstance(value, Partial) else value
         of = callee.of if isinstance(callee, Instance) else callee
         if not isinstance(of, External):
             continue
         plain = _launcher_name(callee)
-        context = contexts.method_of(of.name)
+        package, context = contexts.package_of(of.name), contexts.method_of(of.name)
         api = LAUNCHERS.get(plain)
         if api is None and of.name in world.settings.launchers:
             api = LAUNCHERS["torch.multiprocessing.spawn"]
-        if api is None or (plain, context) in seen:
+        if api is None or (package, plain, context) in seen:
             continue
-        seen.add((plain, context))
+        seen.add((package, plain, context))
         for frame, through in _contexts(launches, file, call.scope) if apart else ((None, ()),):
             if not can_start(world, file, index, frame):
                 continue
@@ -176,7 +178,9 @@ def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) 
             if target is None and api.optional:
                 continue
             methods = methods_of(world, api, context, file, index, frame, actuals)
-            yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame, target=target)
+            yield Launch(
+                file, index, plain, methods, targets, api.daemonic, through, frame, target=target, package=package
+            )
 
 
 def _actuals(
@@ -319,7 +323,8 @@ def _process_subclasses(world: World) -> Iterator[Launch]:
             if cls in world.values.evaluate(file.calls[index].func, site):
                 bound = Function(method.file, method.scope, Instance(cls, file, index))
                 frame = world.receiver_frame(Instance(cls, file, index))
-                yield Launch(file, index, plain, methods, (Target(bound, frame),), False, (), None)
+                package = contexts.package_of(found[0])
+                yield Launch(file, index, plain, methods, (Target(bound, frame),), False, (), None, package=package)
 
 
 def _summary(launch: Launch) -> tuple[object, ...]:

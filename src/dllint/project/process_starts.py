@@ -99,7 +99,7 @@ class Starting:
             return found
         call = launch.file.calls[launch.call]
         at = call.statement.start
-        arrivals = self.project.methods.at(launch.file, call.scope, call.region, at)
+        arrivals = self.project.methods.at(launch.file, call.scope, call.region, at, launch.package)
         if script is not None:
             arrivals = [arrival for arrival in arrivals if self.project.in_force(arrival, script)]
         found += [Method(arrival.origin.method, "", arrival) for arrival in arrivals]

@@ -262,7 +262,9 @@ def _set_by_constructor(world: World, methods: StartMethods, arrival: Arrival, w
     for setting in methods.set_calls():
         file, call = setting.file, setting.file.calls[setting.call]
         owner = file.method_of(call.scope)
-        if not setting.force or len(setting.methods) != 1 or arrival.origin.method in setting.methods or owner is None:
+        if setting.package or not setting.force or len(setting.methods) != 1 or owner is None:
+            continue
+        if arrival.origin.method in setting.methods:
             continue
         if file.scopes[call.scope].name == "__init__" and Class(file, owner) in line:
             tests = path_atoms(file, call.scope, call.region)

@@ -10,7 +10,7 @@ from dllint.facts.nodes import List as ListOf
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, External, Function, Instance, Site
-from dllint.libraries.contexts import METHODS
+from dllint.libraries.contexts import METHODS, package_of
 from dllint.libraries.index import canonical
 from dllint.linking.source import SourceFile
 
@@ -113,5 +113,6 @@ class RequiredMethods:
             isinstance(value, Instance)
             and isinstance(value.of, External)
             and canonical(value.of.name) == "multiprocessing.get_start_method"
+            and not package_of(value.of.name)
             for value in values
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Constant
 from dllint.inference.names import called_as
 from dllint.inference.values import Const, External
-from dllint.libraries.contexts import METHODS
+from dllint.libraries.contexts import METHODS, package_of
 from dllint.libraries.index import REPLACES_START_METHOD, SETS_START_METHOD, canonical
 from dllint.linking.source import SourceFile
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 class SetCall(NamedTuple):
-    """A call of `multiprocessing.set_start_method`; `own` if the project makes it, and no library in its place."""
+    """A call of `multiprocessing.set_start_method`; `own` if the project makes it, and no library in its place.
+    `package`: for whose processes it counts, see `contexts.package_of`."""
 
     file: SourceFile
     call: int
     methods: tuple[str, ...]
     force: bool
     own: bool = True
+    package: str = ""
 
 
 def set_calls(world: World) -> Iterator[SetCall]:
@@ -32,16 +34,14 @@ def set_calls(world: World) -> Iterator[SetCall]:
     yield from own
     for file, index, method in _calls_of_libraries(world):
         # What the program sets itself, before or by force, stays.
-        if not any(world.import_graph.together((file.path,), (one.file.path,)) for one in own):
+        if not any(world.import_graph.together((file.path,), (one.file.path,)) for one in own if not one.package):
             yield SetCall(file, index, (method,), False, False)
 
 
 def _own_calls(world: World) -> Iterator[SetCall]:
     for name in sorted(called_as(world, {"set_start_method"})):
         for file, index in world.called(name):
-            found = _set_call(world, file, index)
-            if found is not None:
-                yield found
+            yield from _set_by(world, file, index)
 
 
 def _calls_of_libraries(world: World) -> Iterator[tuple[SourceFile, int, str]]:
@@ -57,21 +57,21 @@ def _calls_of_libraries(world: World) -> Iterator[tuple[SourceFile, int, str]]:
                 yield file, index, found
 
 
-def _set_call(world: World, file: SourceFile, index: int) -> SetCall | None:
+def _set_by(world: World, file: SourceFile, index: int) -> Iterator[SetCall]:
     site = world.call_site(file, index, None)
-    values = world.values.evaluate(file.calls[index].func, site)
-    if world.unreached(site) or not any(
-        isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method" for v in values
-    ):
-        return None
+    named = [one.name for one in world.values.evaluate(file.calls[index].func, site) if isinstance(one, External)]
+    packages = dict.fromkeys(package_of(one) for one in named if canonical(one) == "multiprocessing.set_start_method")
+    if not packages or world.unreached(site):
+        return
     actuals = world.actuals(file, index, None)
     method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
     force = actuals.keywords.get("force") or (actuals.positional[1] if len(actuals.positional) > 1 else None)
     if method is None or method.site is None:
-        return None
+        return
     methods = tuple(
         value.value
         for value in world.values.evaluate(method.expr, method.site)
         if isinstance(value, Const) and value.value in METHODS
     )
-    return SetCall(file, index, methods, force is not None and force.expr == Constant(True))
+    for package in packages:
+        yield SetCall(file, index, methods, force is not None and force.expr == Constant(True), package=package)

@@ -55,19 +55,20 @@ class StartMethods:
         self._handed: dict[tuple[str, int], list[Arrival]] | None = None
         self._alike: dict[tuple[object, ...], list[Arrival]] = {}
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
-        self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        self._forced: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
         self._runs: dict[tuple[str, int, tuple[int, int]], list[ModuleRun]] = {}
         self._asserted: dict[tuple[str, int], list[tuple[tuple[int, int], int, list[Atom]]]] = {}
 
-    def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Arrival]:
-        """The ways in which a start method chosen by the project is in force at a place, shortest chain first."""
+    def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int], package: str = "") -> list[Arrival]:
+        """The ways in which a start method chosen by the project is in force at a place, shortest chain first: for
+        processes of multiprocessing, or of a `package` with contexts for itself (`contexts.package_of`)."""
         while scope > 0 and file.scopes[scope].kind in ("class", "lambda"):
             scope = file.scopes[scope].parent
         found = []
         here = self._here(file, scope, region, at)
         for arrival in self.arrivals().get((file.path, scope), ()):
-            if not arrival.after < at < arrival.until:
+            if arrival.origin.package != package or not arrival.after < at < arrival.until:
                 continue
             if contradict(arrival.conditions, here) or self._untaken(arrival, here):
                 continue
@@ -133,7 +134,7 @@ class StartMethods:
         """The launches that pass the object constructed by a call to the processes that they start."""
         if self._handed is None:
             self._handed = {}
-            for launch in self.launches.all():
+            for launch in (one for one in self.launches.all() if not one.package):
                 for method in launch.methods:
                     for arrival in self._launched(launch, method, None) if method in METHODS else ():
                         for made in self._passed(arrival):
@@ -162,7 +163,8 @@ class StartMethods:
             name = target.function.file.qualified_name(target.function.scope)
             chained = previous.chain() if previous is not None else ()
             before, guessed = (*chained, *through), bool(launch.note) and target.guessed
-            origin = Origin(method, launch.file, call.span, text.format(name), launch, before, guessed=guessed)
+            told = text.format(name)
+            origin = Origin(method, launch.file, call.span, told, launch, before, guessed, launch.package)
             conditions = self._of_call(launch.file, launch.call)
             for caller in launch.through:
                 conditions += self._of_call(caller.file, caller.call)
@@ -180,7 +182,7 @@ class StartMethods:
         depth: int,
     ) -> Arrival:
         function = target.function
-        until = min(self._forced.get(function.key, [_NOWHERE]))
+        until = min(self._forced.get((origin.package, *function.key), [_NOWHERE]))
         return Arrival(
             origin, function.file, function.scope, target.frame, (0, 0), until, previous, hop, conditions, depth
         )
@@ -206,10 +208,10 @@ class StartMethods:
                 if (where.path, scope, after) in seen:
                     continue
                 seen.add((where.path, scope, after))
-                here = Origin(method, file, call.span, text, None, through, regions=regions)
-                yield Arrival(
-                    here, where, scope, None, after, self._next_forced(where, scope, after), None, None, conditions
-                )
+                here = Origin(method, file, call.span, text, None, through, False, setting.package, regions)
+                ends = self._forced.get((setting.package, where.path, scope), ())
+                until = min((end for end in ends if end > after), default=_NOWHERE)
+                yield Arrival(here, where, scope, None, after, until, None, None, conditions)
                 if scope == 0:
                     last_region = where.facts.calls[index].region if where is file and not through else 0
                     if not under_main_guard(where, last_region):
@@ -245,24 +247,24 @@ class StartMethods:
         They are in each function that makes the call, directly or through others. An unknown method also replaces the
         inherited one.
         """
-        todo = deque((setting.file, setting.call) for setting in self.set_calls() if setting.force)
-        seen: set[tuple[str, int]] = set()
+        todo = deque((one.package, one.file, one.call) for one in self.set_calls() if one.force)
+        seen: set[tuple[str, str, int]] = set()
         while todo:
-            file, index = todo.popleft()
-            if (file.path, index) in seen:
+            package, file, index = todo.popleft()
+            if (package, file.path, index) in seen:
                 continue
-            seen.add((file.path, index))
+            seen.add((package, file.path, index))
             call = file.calls[index]
             if self._conditional(file, call.region):
                 continue
-            self._forced.setdefault((file.path, call.scope), []).append(
+            self._forced.setdefault((package, file.path, call.scope), []).append(
                 (call.statement.end_line, call.statement.end_column)
             )
             if call.scope == 0:
                 continue
             for caller in self.world.calls.callers(Function(file, call.scope)):
                 if caller.call >= 0 and not self.launches.at(caller.file, caller.call):
-                    todo.append((caller.file, caller.call))
+                    todo.append((package, caller.file, caller.call))
 
     def _conditional(self, file: SourceFile, region: int) -> bool:
         """Whether a region may be skipped; `try` and `with` blocks do not count as conditions."""
@@ -270,9 +272,6 @@ class StartMethods:
             file.facts.regions[index].kind not in ("try", "with", "tryelse", "finally")
             for index in file.regions(region)
         )
-
-    def _next_forced(self, file: SourceFile, scope: int, after: tuple[int, int]) -> tuple[int, int]:
-        return min((at for at in self._forced.get((file.path, scope), ()) if at > after), default=_NOWHERE)
 
     # Flow
 
@@ -298,7 +297,7 @@ class StartMethods:
         for one in self._runs[key]:
             if one.statement.start < arrival.until:
                 hop = Hop(arrival.file, one.statement, one.text)
-                until = min(self._forced.get((one.module.path, 0), [_NOWHERE]))
+                until = min(self._forced.get((arrival.origin.package, one.module.path, 0), [_NOWHERE]))
                 conditions = [*arrival.conditions, one.condition]
                 yield Arrival(
                     *(arrival.origin, one.module, 0, None, (0, 0), until, arrival, hop, conditions, arrival.depth + 1)
@@ -313,7 +312,7 @@ class StartMethods:
         alike = self._alike.setdefault(
             (
                 *(arrival.file.path, arrival.scope, _receiver(arrival)),
-                *(origin.method, origin.file.path, origin.span, _context(origin)),
+                *(origin.package, origin.method, origin.file.path, origin.span, _context(origin)),
             ),
             [],
         )
@@ -347,7 +346,8 @@ class StartMethods:
         if call.region and self.world.impossible(site):
             return
         for launch in self.launches.at(file, index):
-            if "default" in launch.methods and not launch.through:
+            same = launch.package == arrival.origin.package
+            if same and "default" in launch.methods and not launch.through:
                 yield from self._launched(launch, arrival.origin.method, arrival)
         hop = Hop(file, call.span, f"calls {render(call.func, file)}")
         for target in self.world.calls.targets(file, index, self._needed(arrival, index)):
@@ -377,12 +377,13 @@ class StartMethods:
 
     def _chained(self, target: Target, arrival: Arrival, index: int) -> Target:
         """The target with an activation that remembers the whole chain."""
-        file = arrival.file
+        file, function, parent = arrival.file, target.function, arrival.frame
         actuals = target.frame.actuals
         if actuals is not None and actuals is self.world.actuals(file, index, target.frame.parent):
-            actuals = self.world.actuals(file, index, arrival.frame)
-        key = ("chain", file.path, index, arrival.frame, target.function)
-        return target._replace(frame=self.world.intern(key, actuals, target.function, arrival.frame, chain=True))
+            actuals = self.world.actuals(file, index, parent)
+        frame = self.world.intern(("chain", file.path, index, parent, function), actuals, function, parent, chain=True)
+        frame.call = (file.path, index)
+        return target._replace(frame=frame)
 
 
 def _receiver(arrival: Arrival) -> object:

@@ -118,7 +118,9 @@ class Ancestors:
         found: dict[tuple[str, int], set[str]] = {}
         for launch in self.project.launches.all():
             for target in launch.targets:
-                found.setdefault(target.function.key, set()).update(launch.methods)
+                # Loaders there start their workers by the default method, whatever started the process.
+                methods = ("default",) if launch.package else launch.methods
+                found.setdefault(target.function.key, set()).update(methods)
         return found
 
     def before(self, ancestor: Ancestor, index: int) -> bool:

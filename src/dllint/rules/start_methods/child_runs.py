@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 PICKLING = ("multiprocessing.", "torch.multiprocessing.", "concurrent.futures.", "pebble.")
-"""The launchers that pickle a function by its name; others, such as loky, send functions of the main program whole."""
+"""The launchers that pickle a function by its name; others, such as loky and multiprocess, send functions of the main
+program whole."""
 
 
 class Run(NamedTuple):
@@ -63,14 +64,17 @@ class ChildRuns:
 
     def of_launch(self, launch: Launch) -> Children:
         """The processes that a launch starts; they run nothing that only a guess leads to."""
-        start = (launch.file, launch.call)
-        return Children(self._runs(launch), self._in_processes, self._loaded(*start), start)
+        start, runs = (launch.file, launch.call), self._runs(launch)
+        # Among many launches, the walk through the processes of all of them may end before it comes to these.
+        own = self._in_processes.union((run.file.path, run.scope) for run in runs)
+        return Children(runs, own, self._loaded(*start), start)
 
     def _runs(self, launch: Launch) -> list[Run]:
         found = self._of_launches.get(id(launch))
         if found is None:
             starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
-            known = launch.api.startswith(PICKLING) and not any(one.guessed for one in launch.targets)
+            by_name = launch.api.startswith(PICKLING) and not launch.package
+            known = by_name and not any(one.guessed for one in launch.targets)
             reached = reach(self.world, starts, guesses=False) if known else ()
             found = [Run(one.file, one.scope, one.frame, one.hops()) for one in reached]
             self._of_launches[id(launch)] = found

@@ -95,7 +95,7 @@ class Cuda:
             api = self.judge(file, index, frame)
             if default and not api.fails and self.on_default_device(file, index, frame):
                 api = PLACES
-            harmless = not api.fails or forgiven(file, file.calls[index].region, index)
+            harmless = not api.fails or forgiven(file, file.calls[index].region, index, not api.places)
             if not harmless and self.wanted(file, index, frame):
                 yield index, api
 

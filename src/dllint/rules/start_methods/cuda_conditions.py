@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dllint.facts.nodes import BoolOp, CallRef, Tuple
+from dllint.facts.nodes import BoolOp, CallRef, Name, Tuple
 from dllint.facts.schema import Expr
-from dllint.linking.conditions import Atom
+from dllint.linking.conditions import Atom, render
 from dllint.linking.source import SourceFile, last_name
 
 _CATCHING = ("RuntimeError", "Exception", "BaseException")
@@ -34,11 +34,15 @@ def joined(test: Expr, holds: bool) -> tuple[Expr, ...]:
     return test.values if isinstance(test, BoolOp) and (test.op == "and") is holds else (test,)
 
 
-def forgiven(file: SourceFile, region: int, index: int) -> bool:
-    """Whether the result of a call is unused, and a `try` directly around it catches its failure and continues."""
+def forgiven(file: SourceFile, region: int, index: int, queries: bool) -> bool:
+    """Whether a `try` directly around a call catches its failure and continues, and nothing is lost: the result is
+    unused, or the call only `queries` the GPU and the rest of the `try` only keeps what it told."""
     entry = file.facts.regions[region]
     events = file.scopes[file.calls[index].scope].events
-    if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):
+    if entry.kind != "try" or not (
+        any(event.kind == "expr" and event.value == CallRef(index) for event in events)
+        or (queries and _only_kept(file, region, index))
+    ):
         return False
     for number in range(region + 1, len(file.facts.regions)):
         other = file.facts.regions[number]
@@ -50,6 +54,23 @@ def forgiven(file: SourceFile, region: int, index: int) -> bool:
         if not kinds or any(last_name(kind) in _CATCHING for kind in kinds):
             return not any(event.kind == "raise" and event.region == number for event in events)
     return False
+
+
+def _only_kept(file: SourceFile, region: int, index: int) -> bool:
+    """Whether a `try` from a call on does nothing but keep or return the answers of such calls."""
+    call = file.calls[index]
+    for event in file.scopes[call.scope].events:
+        if event.span.start < call.statement.start or not file.encloses(region, event.region):
+            continue
+        kept = event.kind == "return" or (event.kind == "assign" and isinstance(event.target, Name))
+        if event.region != region or not kept:
+            return False
+    return not any(
+        file.encloses(region, other.region)
+        and other.statement.start >= call.statement.start
+        and "cuda" not in render(other.func, file)
+        for other in map(file.calls.__getitem__, file.calls_of(call.scope))
+    )
 
 
 def without_gpu(conditions: Iterable[Atom]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.inference import limits
 from dllint.inference.values import External, Function
+from dllint.libraries.contexts import package_of
 from dllint.libraries.index import canonical
 from dllint.libraries.multiprocessing import FIXES_DEFAULT
 from dllint.linking.conditions import path_atoms, render
@@ -63,18 +64,18 @@ class MethodSettings:
     # In a launched process
 
     @cached_property
-    def _children(self) -> dict[tuple[str, int], tuple[Launch, Reached]]:
-        found: dict[tuple[str, int], tuple[Launch, Reached]] = {}
+    def _children(self) -> dict[tuple[str, str, int], tuple[Launch, Reached]]:
+        found: dict[tuple[str, str, int], tuple[Launch, Reached]] = {}
         for launch in self.project.launches.all() if self.project.methods.set_calls() else ():
             for target in launch.targets:
                 start = Reached(target.function.file, target.function.scope, target.frame)
                 for reached in reach(self.world, [start]):
-                    found.setdefault((reached.file.path, reached.scope), (launch, reached))
+                    found.setdefault((launch.package, reached.file.path, reached.scope), (launch, reached))
         return found
 
     def child(self, setting: SetCall) -> tuple[Launch, Reached] | None:
         """The launch in whose processes the call runs, and how it is reached there; None if there is none."""
-        return self._children.get((setting.file.path, setting.file.calls[setting.call].scope))
+        return self._children.get((setting.package, setting.file.path, setting.file.calls[setting.call].scope))
 
     # After the default is fixed
 
@@ -84,7 +85,7 @@ class MethodSettings:
         file, index = setting.file, setting.call
         for _ in range(limits.SETTING_CALLERS.most):
             call = file.calls[index]
-            found = next(self._fixing(file, index), None)
+            found = next(self._fixing(file, index, setting.package), None)
             if found is not None or call.scope == 0:
                 return found
             if file.scopes[call.scope].kind != "function":
@@ -95,7 +96,7 @@ class MethodSettings:
             file, index = callers[0].file, callers[0].call
         return None
 
-    def _fixing(self, file: SourceFile, index: int) -> Iterator[Place]:
+    def _fixing(self, file: SourceFile, index: int, package: str) -> Iterator[Place]:
         call = file.calls[index]
         for other in file.calls_of(call.scope):
             earlier = file.calls[other]
@@ -105,9 +106,9 @@ class MethodSettings:
                 or not file.encloses(earlier.region, call.region)
             ):
                 continue
-            if self._fixes(file, other):
+            if self._fixes(file, other, package):
                 yield Place(file, earlier.span, render(earlier.func, file))
-        for one in self.project.ask(Starting).iterations(file, call.scope, None):
+        for one in self.project.ask(Starting).iterations(file, call.scope, None) if not package else ():
             before = one.span < call.span and not (one.call < 0 and self._inside(file, call.region, one.span))
             fixes = one.loader.context() is None and one.loader.workers().kind == "some"
             if before and fixes and file.encloses(one.region, call.region):
@@ -117,15 +118,15 @@ class MethodSettings:
     def _inside(file: SourceFile, region: int, header: Span) -> bool:
         return any(file.facts.regions[index].span.covers(header) for index in file.regions(region))
 
-    def _fixes(self, file: SourceFile, index: int) -> bool:
+    def _fixes(self, file: SourceFile, index: int, package: str) -> bool:
         call = file.calls[index]
         if not isinstance(call.func, (Name, Attribute)):
             return False
-        launches = self.project.ask(Starting).launching.get((file.path, index), ())
+        launches = _of_package(package, self.project.ask(Starting).launching.get((file.path, index), ()))
         if any("default" in launch.methods and launch.api.endswith("Process") for launch in launches):
             return True
         for value in self.world.values.evaluate(call.func, self.world.call_site(file, index, None)):
-            if not isinstance(value, External) or "[" in value.name:
+            if not isinstance(value, External) or "[" in value.name or package_of(value.name) != package:
                 continue
             name = canonical(value.name)
             if name in FIXES_DEFAULT:
@@ -145,13 +146,13 @@ class MethodSettings:
         call = file.calls[setting.call]
         if call.scope != 0 or not runs_when_imported(file, call.region):
             return None
-        for launch in self.project.launches.all():
+        for launch in _of_package(setting.package, self.project.launches.all()):
             for method in self.project.ask(Starting).methods(launch):
                 if method.name != "fork" and method.shown and self._imports(launch.file, launch.call, file):
                     started = launch.file.calls[launch.call]
                     return Place(launch.file, started.span, render(started.func, launch.file), method.name)
         found: Place | None = None
-        for loader in self.project.loaders:
+        for loader in self.project.loaders if not setting.package else ():
             for regime in self.project.regimes(loader):
                 shown = regime.shown and regime.method != "fork" and regime.source != "inherited"
                 if shown and self._imports(loader.file, loader.call, file):
@@ -203,7 +204,8 @@ class MethodSettings:
             if regime.source == "inherited" and regime.arrival is not None
         }
         found: list[Place] = []
-        for launch in (*self.project.launches.all(), *self.project.launches.blind()):
+        launches = (*self.project.launches.all(), *self.project.launches.blind())
+        for launch in _of_package(setting.package, launches):
             started = launch.file.calls[launch.call]
             for method in self.project.ask(Starting).methods(launch):
                 arrival = method.arrival
@@ -231,3 +233,8 @@ class MethodSettings:
                     if (reached.file, reached.scope) == (launch.file, launch.file.calls[launch.call].scope):
                         return True
         return False
+
+
+def _of_package(package: str, launches: Iterable[Launch]) -> Iterator[Launch]:
+    """The launches whose processes a setting for the package counts for."""
+    return (launch for launch in launches if launch.package == package)
