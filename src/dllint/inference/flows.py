@@ -49,12 +49,11 @@ _COMPOSED = [[_MOVED[one & 3][then] | _MOVED[one >> 2][then] << 2 for then in ra
 """How a third location relates to the first, by how the second relates to the first, and the third to the second."""
 
 _HANDING_ON = {
-    **dict.fromkeys(("vars",), SAME),
+    "vars": SAME,
     **dict.fromkeys(
         ("Namespace", "SimpleNamespace", "OrderedDict", "EasyDict", "Dict", "CfgNode", "ConfigDict"), EITHER
     ),
-    **dict.fromkeys(("dict", "next", "getattr"), OUT),
-    **dict.fromkeys(("get", "pop", "popitem", "items", "values", "setdefault", "copy"), OUT),
+    **dict.fromkeys(("dict", "next", "getattr", "get", "pop", "popitem", "items", "values", "setdefault", "copy"), OUT),
 }
 """Last names of functions and methods that return what their receiver, or their first argument, holds, or an object
 around it, besides those that iterate their arguments; and how."""

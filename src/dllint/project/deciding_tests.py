@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Subscript, Walrus
@@ -62,14 +63,16 @@ class DecidingTests:
             return isinstance(right, Constant) and self._compares(left, op, right.value, holds, site)
         if not isinstance(test, (Name, Attribute, Subscript, CallRef, Walrus)):
             return False
-        if self._decides(test, holds, site):
-            return True
+        return self._decides(test, holds, site) or self._all_sources(
+            test, site, depth, lambda expr, where: self._asks(expr, holds, where, depth + 1)
+        )
+
+    def _all_sources(self, expr: Expr, site: Site, depth: int, is_one: Callable[[Expr, Site], bool]) -> bool:
+        """Whether an expression comes from others, and something is true of each of them."""
         if limits.TEST_DEPTH.exceeded(depth):
             return False
-        sources = [*self.origins.expressions(test, site)]
-        return bool(sources) and all(
-            one.key is None and self._asks(one.expr, holds, one.site, depth + 1) for one in sources
-        )
+        sources = [*self.origins.expressions(expr, site)]
+        return bool(sources) and all(one.key is None and is_one(one.expr, one.site) for one in sources)
 
     def _compares(self, left: Expr, op: str, right: object, holds: bool, site: Site) -> bool:
         """Whether the comparison of an expression with a constant has this outcome only there."""

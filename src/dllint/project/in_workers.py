@@ -6,7 +6,6 @@ from functools import cached_property
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Walrus
 from dllint.facts.schema import Expr
-from dllint.inference import limits
 from dllint.inference.values import External, Site
 from dllint.libraries.index import NONE_IN_PARENT, canonical
 from dllint.linking.derivations import names_one_of
@@ -40,9 +39,6 @@ class InWorkers(DecidingTests):
             callees = self.world.calls.callees(site.file, expr.index, site.frame)
             if any(isinstance(one, External) for one in callees):
                 return all(isinstance(one, External) and canonical(one.name) in NONE_IN_PARENT for one in callees)
-        if not isinstance(expr, (Name, Attribute, CallRef)) or limits.TEST_DEPTH.exceeded(depth):
-            return False
-        sources = [*self.origins.expressions(expr, site)]
-        return bool(sources) and all(
-            one.key is None and self._is_info(one.expr, one.site, depth + 1) for one in sources
+        return isinstance(expr, (Name, Attribute, CallRef)) and self._all_sources(
+            expr, site, depth, lambda one, where: self._is_info(one, where, depth + 1)
         )

@@ -6,7 +6,6 @@ from functools import cached_property
 
 from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.facts.schema import Expr
-from dllint.inference import limits
 from dllint.inference.values import Site, const
 from dllint.linking.derivations import name_of, worker_counts_in
 from dllint.project.deciding_tests import DecidingTests
@@ -36,11 +35,6 @@ class WithoutWorkers(DecidingTests):
         """Whether an expression is a worker count that may be another number than 0."""
         if not isinstance(expr, (Name, Attribute, Subscript)):
             return False
-        if name_of(expr) not in self._counts:
-            if limits.TEST_DEPTH.exceeded(depth):
-                return False
-            sources = [*self.origins.expressions(expr, site)]
-            return bool(sources) and all(
-                one.key is None and self._is_count(one.expr, one.site, depth + 1) for one in sources
-            )
-        return any(one != const(0) for one in self.world.values.evaluate(expr, site))
+        if name_of(expr) in self._counts:
+            return any(one != const(0) for one in self.world.values.evaluate(expr, site))
+        return self._all_sources(expr, site, depth, lambda one, where: self._is_count(one, where, depth + 1))

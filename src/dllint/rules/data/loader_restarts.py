@@ -222,10 +222,11 @@ class Restarts:
             return
         if not loader.workers().possible or not self._is_unconditional(file, call.region):
             return
-        if keeps_results(file, call.scope):
+        function = Function(file, call.scope)
+        if keeps_results(self.world, function):
             return
         # A function that does not return its loader makes it for itself.
-        made = self.world.values.returned(Function(file, call.scope), None)
+        made = self.world.values.returned(function, None)
         if not any(one.file is file and one.call == loader.call for one in self._wrapped(made)):
             yield from islice(self._in_epochs(loader, partial(self.functions.makes_the_same, loader)), 1)
         elif self.sameness.depends_on_arguments(loader):

@@ -175,9 +175,7 @@ def _repeats(name: str) -> bool:
     return made and plain.rpartition(".")[2] not in _DRAWING
 
 
-def keeps_results(file: SourceFile, scope: int) -> bool:
+def keeps_results(world: World, function: Function) -> bool:
     """Whether a decorator of a function is named as one that keeps its results: `functools.lru_cache`, `memory.cache`,
     `memoize`."""
-    exprs = (one.expr for one in file.scopes[scope].decorators)
-    names = (last_name(file.calls[one.index].func if isinstance(one, CallRef) else one) for one in exprs)
-    return any(name is not None and _CACHES.search(name) for name in names)
+    return any(map(_CACHES.search, world.hierarchy.decorators(function)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import (
@@ -42,13 +43,10 @@ def moved(expr: Expr, old: Expr, new: Expr) -> Expr | None:
     """Return an attribute of one object as that of another: `self.sum` as `meter.sum`. None if it is of neither."""
     if expr == old:
         return new
-    if isinstance(expr, Attribute):
-        inner = moved(expr.value, old, new)
-        return None if inner is None else Attribute(inner, expr.attr)
-    if isinstance(expr, Subscript):
-        inner = moved(expr.value, old, new)
-        return None if inner is None else Subscript(inner, expr.index)
-    return None
+    if not isinstance(expr, (Attribute, Subscript)):
+        return None
+    inner = moved(expr.value, old, new)
+    return None if inner is None else replace(expr, value=inner)
 
 
 def is_reset(

@@ -39,7 +39,8 @@ def fields(project: Project, loader: Loader, key: int | str) -> Iterator[tuple[E
             if isinstance(key, int):
                 row = item.written.expr if isinstance(item, Display) else None
                 before = row.elements[: key + 1] if isinstance(row, (Tuple, List)) else ()
-                if isinstance(item, Display) and len(before) > key and not any(map(_is_starred, before)):
+                whole = not any(isinstance(one, Starred) for one in before)
+                if isinstance(item, Display) and len(before) > key and whole:
                     yield before[key], item.written.site
                 continue
             if not isinstance(item, Mapping):
@@ -51,10 +52,6 @@ def fields(project: Project, loader: Loader, key: int | str) -> Iterator[tuple[E
             for change in project.world.mappings.history(item):
                 if change.kind == "set" and change.key in (key, Constant(key)) and change.value is not None:
                     yield change.value, project.world.mappings.changed_at(change, item)
-
-
-def _is_starred(expr: Expr) -> bool:
-    return isinstance(expr, Starred)
 
 
 def _is_number(project: Project, expr: Expr, site: Site) -> bool:

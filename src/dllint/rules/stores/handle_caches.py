@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
-from dllint.inference.values import Class, Instance, Site
+from dllint.inference.values import Class, Function, Instance, Site
 from dllint.libraries.facets import Opener
 from dllint.libraries.index import OPENERS
 from dllint.linking.bindings import declared_names
@@ -76,7 +76,7 @@ def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
     for event in events:
         if event.value not in held:
             continue
-        if event.kind == "return" and _is_cached(file, scope):
+        if event.kind == "return" and _CACHES.intersection(project.world.hierarchy.decorators(Function(file, scope))):
             return f"what `{file.scopes[scope].name}` caches"
         if (
             event.kind == "assign"
@@ -93,14 +93,6 @@ def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
         if label is not None and not _let_go(file, label):
             return f"`{label}`" if isinstance(store.key, str) else f"an item of `{label}`"
     return None
-
-
-def _is_cached(file: SourceFile, scope: int) -> bool:
-    for decorator in file.scopes[scope].decorators:
-        name = file.calls[decorator.expr.index].func if isinstance(decorator.expr, CallRef) else decorator.expr
-        if last_name(name) in _CACHES:
-            return True
-    return False
 
 
 def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
